@@ -1,0 +1,1 @@
+"""Retrieval Funnel: a retrieval-augmented chat whose every step can be seen, tuned and measured."""
