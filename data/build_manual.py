@@ -16,18 +16,8 @@ from reportlab.lib.pagesizes import A5
 from reportlab.lib.styles import ParagraphStyle
 from reportlab.lib.units import mm
 from reportlab.pdfbase.pdfmetrics import stringWidth
-from reportlab.platypus import (
-    BaseDocTemplate,
-    Flowable,
-    Frame,
-    NextPageTemplate,
-    PageBreak,
-    PageTemplate,
-    Paragraph,
-    Spacer,
-    Table,
-    TableStyle,
-)
+from reportlab.platypus import BaseDocTemplate, CondPageBreak, Flowable, Frame, NextPageTemplate
+from reportlab.platypus import PageBreak, PageTemplate, Paragraph, Spacer, Table, TableStyle
 from reportlab.platypus.tableofcontents import TableOfContents
 
 HERE = Path(__file__).resolve().parent
@@ -46,8 +36,9 @@ BOXES = {
     "NOTE": (HexColor("#0f5c63"), HexColor("#eaf4f4")),
 }
 WIDTH, HEIGHT = A5
-MARGIN = 17 * mm
+MARGIN = 15 * mm
 TEXT_WIDTH = WIDTH - 2 * MARGIN
+LONG_TABLE = 14  # source lines; a longer table may start low on a page and split
 
 
 def _style(name: str, size: float, leading: float, **extra: Any) -> ParagraphStyle:
@@ -57,17 +48,19 @@ def _style(name: str, size: float, leading: float, **extra: Any) -> ParagraphSty
 
 
 BOLD = "Helvetica-Bold"
-BODY = _style("body", 10, 13.5, spaceAfter=8.5)
-ITEM = _style("item", 10, 13.5, spaceAfter=4.5, leftIndent=15, bulletIndent=2)
-LAST_ITEM = ParagraphStyle("last-item", parent=ITEM, spaceAfter=9.5)
+BODY = _style("body", 9.6, 12.8, spaceAfter=8)
+ITEM = _style("item", 9.6, 12.8, spaceAfter=4, leftIndent=15, bulletIndent=2)
+STEP = ParagraphStyle("step", parent=ITEM, leftIndent=20, bulletFontSize=9.6)
+LEAD_IN = ParagraphStyle("lead-in", parent=BODY, spaceAfter=4.5, keepWithNext=1)
 CAPTION = _style("caption", 9, 12, fontName=BOLD, spaceBefore=4, spaceAfter=4, keepWithNext=1)
 CELL = _style("cell", 8.3, 10.4)
 CELL_HEAD = _style("cell-head", 8.3, 10.4, fontName=BOLD, textColor=white)
-BOX_TEXT = _style("box", 9.5, 12.8)
+BOX_TEXT = _style("box", 9.2, 12.2)
+TOP: dict[str, Any] = {"fontName": BOLD, "textColor": ACCENT, "keepWithNext": 1}
 HEADINGS = [
-    _style("h1", 22, 27, fontName=BOLD, textColor=ACCENT, spaceAfter=16, keepWithNext=1),
-    _style("h2", 14.5, 18, fontName=BOLD, textColor=ACCENT, spaceBefore=12, spaceAfter=7, keepWithNext=1),
-    _style("h3", 11.5, 15, fontName=BOLD, spaceBefore=9, spaceAfter=5, keepWithNext=1),
+    _style("h1", 22, 27, spaceAfter=16, **TOP),
+    _style("h2", 14.5, 18, spaceBefore=12, spaceAfter=7, **TOP),
+    _style("h3", 11.5, 15, spaceBefore=9, spaceAfter=5, **{**TOP, "textColor": INK}),
 ]
 TOC_STYLES = [
     _style("toc1", 10.5, 14, fontName=BOLD, spaceBefore=8),
@@ -98,7 +91,8 @@ class ManualTemplate(BaseDocTemplate):
     def afterFlowable(self, flowable: Flowable) -> None:
         """Report each heading and its page to the table of contents."""
         if isinstance(flowable, Heading) and flowable.in_contents:
-            self.notify("TOCEntry", (flowable.level, escape(flowable.title), self.page, flowable.key))
+            entry = (flowable.level, escape(flowable.title), self.page, flowable.key)
+            self.notify("TOCEntry", entry)
 
 
 def _inline(text: str) -> str:
@@ -106,7 +100,8 @@ def _inline(text: str) -> str:
     try:
         text.encode("cp1252")
     except UnicodeEncodeError as error:
-        raise SystemExit(f"character {text[error.start]!r} is not in the manual's fonts: {text[:60]}")
+        bad = text[error.start]
+        raise SystemExit(f"character {bad!r} is not in the manual's fonts: {text[:60]}")
     return escape(text)
 
 
@@ -120,14 +115,11 @@ def _blocks(source: str) -> Iterator[tuple[str, Any]]:
             new = ""
         elif not (match := start.match(line)):
             new = kind if kind in {"text", "bullet", "step", "box"} else "text"
-        elif match.group(1):
-            new = "heading"
-        elif match.group(2):
-            new = "bullet"
         elif match.group(3):
             new = "step"
         else:
-            new = {">": "box", "|": "table", "T": "caption"}[line[0]]
+            kinds = {"#": "heading", "-": "bullet", ">": "box", "|": "table", "T": "caption"}
+            new = kinds[line[0]]
         opens = bool(line) and bool(start.match(line)) and new != "table"
         if opens and new == "box" and kind == "box":
             opens = bool(re.match(r"> (WARNING|CAUTION|NOTE):", line))
@@ -162,6 +154,12 @@ def _widths(rows: list[list[str]]) -> list[float]:
     return [low + spare * more / total for low, more in zip(minimum, extra)]
 
 
+def _padding(left: float, right: float, top: float, bottom: float) -> list[Any]:
+    """Return the table style commands that set the padding of all cells."""
+    sides = {"LEFT": left, "RIGHT": right, "TOP": top, "BOTTOM": bottom}
+    return [(f"{side}PADDING", (0, 0), (-1, -1), size) for side, size in sides.items()]
+
+
 def _table(lines: list[str]) -> Table:
     """Return a drawn table with a header row that repeats on each page."""
     rows = [_cells(line) for line in lines if not re.fullmatch(r"[|\s:-]+", line)]
@@ -174,20 +172,13 @@ def _table(lines: list[str]) -> Table:
         for index, row in enumerate(rows)
     ]
     table = Table(drawn, colWidths=_widths(rows), repeatRows=1, hAlign="LEFT", spaceAfter=12)
-    table.setStyle(
-        TableStyle(
-            [
-                ("BACKGROUND", (0, 0), (-1, 0), ACCENT),
-                ("ROWBACKGROUNDS", (0, 1), (-1, -1), [white, BAND]),
-                ("GRID", (0, 0), (-1, -1), 0.4, RULE),
-                ("VALIGN", (0, 0), (-1, -1), "TOP"),
-                ("LEFTPADDING", (0, 0), (-1, -1), 4),
-                ("RIGHTPADDING", (0, 0), (-1, -1), 4),
-                ("TOPPADDING", (0, 0), (-1, -1), 2.5),
-                ("BOTTOMPADDING", (0, 0), (-1, -1), 3.5),
-            ]
-        )
-    )
+    colours: list[Any] = [
+        ("BACKGROUND", (0, 0), (-1, 0), ACCENT),
+        ("ROWBACKGROUNDS", (0, 1), (-1, -1), [white, BAND]),
+        ("GRID", (0, 0), (-1, -1), 0.4, RULE),
+        ("VALIGN", (0, 0), (-1, -1), "TOP"),
+    ]
+    table.setStyle(TableStyle([*colours, *_padding(4, 4, 2.5, 3.5)]))
     return table
 
 
@@ -198,18 +189,8 @@ def _box(text: str) -> Table:
     head = ParagraphStyle("box-head", parent=BOX_TEXT, fontName=BOLD, textColor=edge, spaceAfter=2)
     content = [Paragraph(_inline(label), head), Paragraph(_inline(rest.strip()), BOX_TEXT)]
     box = Table([[content]], colWidths=[TEXT_WIDTH], spaceBefore=2, spaceAfter=11)
-    box.setStyle(
-        TableStyle(
-            [
-                ("BACKGROUND", (0, 0), (-1, -1), tint),
-                ("LINEBEFORE", (0, 0), (0, -1), 3, edge),
-                ("LEFTPADDING", (0, 0), (-1, -1), 9),
-                ("RIGHTPADDING", (0, 0), (-1, -1), 7),
-                ("TOPPADDING", (0, 0), (-1, -1), 5),
-                ("BOTTOMPADDING", (0, 0), (-1, -1), 7),
-            ]
-        )
-    )
+    fill, bar = ("BACKGROUND", (0, 0), (-1, -1), tint), ("LINEBEFORE", (0, 0), (0, -1), 3, edge)
+    box.setStyle(TableStyle([fill, bar, *_padding(9, 7, 5, 7)]))
     return box
 
 
@@ -217,24 +198,27 @@ def _chapter(source: str) -> list[Flowable]:
     """Return the flowables of one chapter."""
     story: list[Flowable] = [PageBreak()]
     blocks = list(_blocks(source))
-    for (kind, content), (following, _) in zip(blocks, [*blocks[1:], ("", "")]):
-        style = ITEM if following == kind else LAST_ITEM
+    for (kind, content), (following, after) in zip(blocks, [*blocks[1:], ("", "")]):
         if kind == "heading":
             marks, _, title = content.partition(" ")
             story.append(Heading(title, len(marks) - 1))
-        elif kind == "bullet":
-            story.append(Paragraph(_inline(content[2:]), style, bulletText="\u2022"))
-        elif kind == "step":
-            number, _, text = content.partition(" ")
-            story.append(Paragraph(_inline(text), style, bulletText=number))
+        elif kind in {"bullet", "step"}:
+            mark, _, text = content.partition(" ")
+            style, mark = (ITEM, "\u2022") if kind == "bullet" else (STEP, mark)
+            story.append(Paragraph(_inline(text), style, bulletText=mark))
+            if following != kind:
+                story.append(Spacer(1, 5.5))
+        elif kind in {"table", "box"}:
+            story.append(_table(content) if kind == "table" else _box(content))
         elif kind == "caption":
-            story.append(Paragraph(_inline(content), CAPTION))
-        elif kind == "table":
-            story.append(_table(content))
-        elif kind == "box":
-            story.append(_box(content))
+            if long_table := following == "table" and len(after) > LONG_TABLE:
+                at = len(story) - isinstance(story[-1], Heading)
+                story.insert(at, CondPageBreak(65 * mm))
+            style = ParagraphStyle("caption-free", parent=CAPTION, keepWithNext=not long_table)
+            story.append(Paragraph(_inline(content), style))
         elif kind == "text":
-            story.append(Paragraph(_inline(content), BODY))
+            leads = following in {"bullet", "step"} and content.endswith(":")
+            story.append(Paragraph(_inline(content), LEAD_IN if leads else BODY))
     return story
 
 
@@ -242,7 +226,8 @@ def _front() -> list[Flowable]:
     """Return the title page and the table of contents."""
     big = _style("title", 34, 40, fontName=BOLD, textColor=ACCENT)
     middle = _style("subtitle", 18, 24)
-    contents = TableOfContents(levelStyles=TOC_STYLES, dotsMinLevel=0)
+    tight = TableStyle([("VALIGN", (0, 0), (-1, -1), "TOP"), *_padding(0, 0, 0.5, 1)])
+    contents = TableOfContents(levelStyles=TOC_STYLES, dotsMinLevel=0, tableStyle=tight)
     return [
         Spacer(1, 52 * mm),
         Paragraph("Marlow Lapwing", big),
@@ -298,9 +283,9 @@ def main(arguments: list[str] | None = None) -> int:
     """Write the manual, or with --check compare it with the committed file."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--check", action="store_true", help="fail if the PDF is out of date")
-    options = parser.parse_args(arguments)
+    check = parser.parse_args(arguments).check
     fresh = build()
-    if options.check:
+    if check:
         same = OUTPUT.exists() and OUTPUT.read_bytes() == fresh
         print("up to date" if same else f"{OUTPUT.name} differs from a rebuild", file=sys.stderr)
         return 0 if same else 1

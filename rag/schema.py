@@ -117,8 +117,14 @@ class Chunk:
 
     @property
     def id(self) -> str:
-        """A UUID made from document, span and text: the same passage has the same id in every index."""
-        return str(uuid.UUID(digest("chunk", self.document_id, self.start, self.end, self.text)[:32]))
+        """A UUID made from all that a reader sees of the chunk: the same passage has the same id in every index."""
+        place = (self.document, self.section, self.page_start, self.page_end, self.page_labels, self.parent_id)
+        return str(uuid.UUID(digest("chunk", self.document_id, self.start, self.end, self.text, *place)[:32]))
+
+    @property
+    def content_hash(self) -> str:
+        """Depends on the text alone, so that equal passages can be found."""
+        return digest("text", self.text)[:32]
 
     def to_json(self) -> dict[str, Any]:
         """The form a Trace carries, JSON types only; keyed there by the chunk's id."""

@@ -1,0 +1,19 @@
+"""Documents to chunks: ``chunk(document, settings)``, by any of CHUNKERS."""
+
+from __future__ import annotations
+
+from rag.chunkers.base import Chunker, to_chunks
+from rag.chunkers.paragraph import paragraph
+from rag.chunkers.recursive import recursive
+from rag.errors import SettingsError
+from rag.schema import Chunk, Document
+from rag.settings import Settings
+
+CHUNKERS: dict[str, Chunker] = {"paragraph": paragraph, "recursive": recursive}
+
+
+def chunk(document: Document, settings: Settings) -> tuple[Chunk, ...]:
+    """The document's chunks in order, none blank, each with ``document.text[start:end] == text``. Raises SettingsError."""
+    if settings.chunker not in CHUNKERS:
+        raise SettingsError(f"There is no chunker called {settings.chunker!r}. Choose one of: {', '.join(CHUNKERS)}.")
+    return to_chunks(document, CHUNKERS[settings.chunker](document, settings))

@@ -1,0 +1,71 @@
+"""Inside each section: cut at the largest boundary that suffices, pack up to the size, overlap whole sentences."""
+
+from __future__ import annotations
+
+import re
+
+from rag.chunkers.base import (
+    BLANK_LINES,
+    SENTENCE_END,
+    SMALL_BOUNDARIES,
+    WORD_END,
+    Span,
+    after_headings,
+    cut,
+    headings_at,
+    trimmed,
+)
+from rag.schema import Document
+from rag.settings import Settings
+
+HEADING_NEXT = r"\n(?=#{1,6} )"
+BOUNDARIES = (HEADING_NEXT, BLANK_LINES, *SMALL_BOUNDARIES)
+OVERLAP_STARTS = (re.compile(f"{SENTENCE_END}|\n"), re.compile(WORD_END))
+
+
+def recursive(document: Document, settings: Settings) -> list[Span]:
+    """Chunks of at most ``chunk_size`` characters that keep to one section each and share up to ``chunk_overlap``.
+
+    A section that is nothing but its heading goes with the section after it, so that no chunk is only a heading.
+    """
+    text = document.text
+    headings = headings_at(document)
+    # The overlap is added in front of pieces that leave room for it, so that no chunk passes the size.
+    size = settings.chunk_size - settings.chunk_overlap
+    spans: list[Span] = []
+    for region in _regions(document, headings):
+        low, high = trimmed(text, *region)
+        whole = high - low <= settings.chunk_size
+        start = low
+        for end in [high] if whole else cut(document, headings, (low, high), size, BOUNDARIES):
+            if not text[start:end].isspace():
+                begin = start if start == low else _overlap_start(text, low, start, settings.chunk_overlap)
+                spans.append((begin, end))
+                start = end
+    return spans
+
+
+def _regions(document: Document, headings: dict[int, int]) -> list[Span]:
+    """The sections' spans, each bare heading joined to the section after it (the last ones to the section before)."""
+    regions: list[Span] = []
+    start = 0
+    for section in document.sections:
+        if after_headings(document, headings, section.start, section.end) < section.end:
+            regions.append((start, section.end))
+            start = section.end
+    if start < len(document.text):
+        first = regions.pop()[0] if regions else start
+        regions.append((first, len(document.text)))
+    return regions
+
+
+def _overlap_start(text: str, low: int, start: int, overlap: int) -> int:
+    """Where a chunk whose own text begins at ``start`` begins with its overlap: at a sentence, a word, or a character."""
+    earliest = max(low, start - overlap)
+    if earliest in (low, start):
+        return earliest
+    for boundary in OVERLAP_STARTS:
+        for match in boundary.finditer(text, earliest, start):
+            if text[match.end() : start].strip():
+                return match.end()
+    return start if text[start - 1].isspace() else earliest

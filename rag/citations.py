@@ -1,0 +1,109 @@
+"""``[Source N]`` in an answer: found, bound to the chunk that stood as number N, and checked against its words."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+
+from rag.analysis import analyse
+from rag.schema import Chunk, Citation
+from rag.sentences import units
+
+_CITATION = re.compile(r"[\[【［]\s*sources?\s+([^\]】］]{1,80})[\]】］]", re.IGNORECASE)
+_PLACE = re.compile(r"\b(?:pp?|pages?|sheets?|sections?|§)\.?\s*\d+(?:\s*[-–]\s*\d+)?", re.IGNORECASE)
+_RANGE = re.compile(r"(\d+)\s*[-–]\s*(?:sources?\s*)?(\d+)|(\d+)", re.IGNORECASE)
+MOST_IN_A_RANGE = 20
+SUPPORTED_SHARE = 0.5
+
+
+def label(number: int, chunk: Chunk) -> str:
+    """``[Source 2] manual.pdf, "Tyre pressures", pp. 41-42``: how a source is named everywhere."""
+    parts = [chunk.document]
+    if chunk.section:
+        parts.append(f'"{" > ".join(chunk.section)}"')
+    if chunk.page_start is not None:
+        parts.append(pages(chunk))
+    return f"[Source {number}] {', '.join(parts)}"
+
+
+def pages(chunk: Chunk) -> str:
+    """``p. 3`` or ``pp. 41-42`` by the numbers printed on the pages, with the sheet where it differs; "" without pages."""
+    if chunk.page_start is None:
+        return ""
+    sheets = _span(str(chunk.page_start), str(chunk.page_end))
+    labels = _span(chunk.page_labels[0], chunk.page_labels[-1]) if chunk.page_labels else sheets
+    many = chunk.page_end != chunk.page_start
+    word = "pp." if many else "p."
+    if labels == sheets:
+        return f"{word} {sheets}"
+    return f"{word} {labels} ({'sheets' if many else 'sheet'} {sheets})"
+
+
+def numbers(inside: str) -> list[int]:
+    """The source numbers named inside one bracket: ``1, 3``, ``2-3``, ``2, p. 4`` (a page is no source)."""
+    found: list[int] = []
+    for first, last, single in _RANGE.findall(_PLACE.sub("", inside)):
+        if single:
+            found.append(int(single))
+        elif int(first) <= int(last) < int(first) + MOST_IN_A_RANGE:
+            found += range(int(first), int(last) + 1)
+    return list(dict.fromkeys(found))
+
+
+def bind(text: str, sources: Sequence[Chunk]) -> tuple[str, tuple[Citation, ...], tuple[int, ...]]:
+    """The answer with every citation as ``[Source N]``, the citations bound to chunks, and the numbers that lead nowhere.
+
+    A number beyond the list is taken out of the text. Numbers count from 1 in the order of ``sources``.
+    """
+    unknown: list[int] = []
+
+    def rewrite(match: re.Match) -> str:
+        named = numbers(match.group(1))
+        unknown.extend(number for number in named if not 1 <= number <= len(sources))
+        return " ".join(f"[Source {number}]" for number in named if 1 <= number <= len(sources))
+
+    cleaned = re.sub(r"[ \t]+([.,;:!?])", r"\1", re.sub(r"[ \t]{2,}", " ", _CITATION.sub(rewrite, text))).strip()
+    citations = []
+    for sentence, cited in cited_sentences(cleaned):
+        citations += [Citation(number, sources[number - 1].id, sentence) for number in cited]
+    return cleaned, tuple(citations), tuple(dict.fromkeys(unknown))
+
+
+def cited_sentences(text: str) -> list[tuple[str, list[int]]]:
+    """Each sentence that is followed by or holds citations, without its marks, and the numbers it names."""
+    found = []
+    before = ""
+    for unit in units(text):
+        named = [number for inside in _CITATION.findall(unit.text) for number in numbers(inside)]
+        words = re.sub(r"\s+([.,;:!?])", r"\1", " ".join(_CITATION.sub("", unit.text).split()))
+        if any(character.isalnum() for character in words):
+            before = words
+        if named and before:
+            found.append((before, list(dict.fromkeys(named))))
+    return found
+
+
+def check(
+    citations: Sequence[Citation], sources: Sequence[Chunk], language: str, idf: Callable[[str], float]
+) -> tuple[Citation, ...]:
+    """Each citation with ``supported``: whether the source holds at least half of what the sentence says.
+
+    What it says is the sum of its search terms' idf; every number in it must stand in the source.
+    """
+    by_number = dict(enumerate(sources, 1))
+    checked = []
+    for citation in citations:
+        source = by_number[citation.number]
+        terms = set(analyse(citation.sentence, language))
+        held = set(analyse(" ".join((*source.section, source.text)), language))
+        total = sum(idf(term) for term in terms)
+        share = sum(idf(term) for term in terms & held) / total if total else 0.0
+        lost = sorted(term for term in terms - held if any(character.isdigit() for character in term))
+        why = f"the source does not say {', '.join(lost)}" if lost else f"{share:.0%} of its words stand in the source"
+        supported = share >= SUPPORTED_SHARE and not lost
+        checked.append(Citation(citation.number, citation.chunk_id, citation.sentence, supported, why))
+    return tuple(checked)
+
+
+def _span(first: str, last: str) -> str:
+    return first if first == last else f"{first}-{last}"

@@ -1,0 +1,204 @@
+"""Documents into an index: delta sync by content hash, one index per plan. What is unchanged costs nothing."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable
+from contextlib import contextmanager
+from pathlib import Path
+
+from filelock import FileLock, Timeout
+
+from rag import chunkers
+from rag.analysis import analyse
+from rag.catalogue import Catalogue, IndexedRecord, IndexRecord
+from rag.embedders import Embedder
+from rag.errors import IndexMismatchError, RagError
+from rag.library import Failure, Progress, SyncReport, Tally, quiet
+from rag.schema import Chunk, Document
+from rag.settings import Settings
+from rag.weaviate.store import Entry, Rejected, Store
+
+LOCK_SECONDS = 600
+
+
+@contextmanager
+def _only_one(folder: Path, workspace: str):
+    """One writer a workspace and data folder: a second one waits, and both end with a complete index."""
+    folder.mkdir(parents=True, exist_ok=True)
+    lock = FileLock(folder / f"sync-{workspace}.lock", timeout=LOCK_SECONDS)
+    try:
+        with lock:
+            yield
+    except Timeout:
+        raise RagError("Another process has been indexing this workspace for ten minutes. Try again when it is done.") from None
+
+
+def check_embedder(catalogue: Catalogue, embedder: Embedder, settings: Settings) -> None:
+    """Raises IndexMismatchError where the workspace is indexed, but not with this embedder at this size."""
+    indexes = catalogue.indexes()
+    same = [index for index in indexes if index.embedder == settings.embedder]
+    if indexes and not same:
+        built = indexes[0]
+        raise IndexMismatchError(
+            f"The documents are indexed with {built.embedder} ({built.dimensions} numbers a vector); "
+            f"{settings.embedder} ({embedder.dimensions or 'unknown'} numbers) needs an index of its own. Nothing was written. "
+            f"Press Build index on the page, or run `python -m rag index --rebuild --set embedder={settings.embedder}`."
+        )
+    for index in same:
+        _check_size(index, embedder)
+
+
+def _check_size(index: IndexRecord, embedder: Embedder) -> None:
+    if embedder.dimensions and embedder.dimensions != index.dimensions:
+        raise IndexMismatchError(
+            f"The index was built with {index.embedder} ({index.dimensions} numbers a vector), which now gives "
+            f"{embedder.dimensions}. Nothing was written. Run `python -m rag index --rebuild` to build it anew."
+        )
+
+
+def build(
+    store: Store,
+    catalogue: Catalogue,
+    embedder: Embedder,
+    settings: Settings,
+    lock_folder: Path,
+    progress: Progress = quiet,
+    rebuild: bool = False,
+) -> SyncReport:
+    """Bring the index of ``settings.plan()`` in line with the workspace's documents: only what differs is chunked and written.
+
+    New chunks of a document are complete before its old ones go, and it counts as indexed only then, so a run that is
+    broken off is taken up by the next. ``rebuild`` allows an embedder that no index of the workspace has yet.
+    Raises IndexMismatchError before anything is written.
+    """
+    if not rebuild:
+        check_embedder(catalogue, embedder, settings)
+    with _only_one(lock_folder, store.workspace):
+        return _build(store, catalogue, embedder, settings, progress, rebuild)
+
+
+def _build(
+    store: Store, catalogue: Catalogue, embedder: Embedder, settings: Settings, progress: Progress, rebuild: bool
+) -> SyncReport:
+    fingerprint = settings.fingerprint()
+    index = catalogue.index(fingerprint)
+    if index and rebuild and embedder.dimensions not in (None, index.dimensions):
+        drop(store, catalogue, fingerprint)
+        index = None
+    if index and not store.has_index(fingerprint):
+        catalogue.forget_index(fingerprint)
+        index = None
+    documents = catalogue.documents()
+    indexed = catalogue.indexed(fingerprint)
+    tally = Tally()
+    present = {record.id for record in documents}
+    gone = [record for document_id, record in indexed.items() if document_id not in present]
+    stale = [
+        record
+        for record in documents
+        if record.id not in indexed
+        or indexed[record.id].content_hash != record.content_hash
+        or not indexed[record.id].complete
+    ]
+    tally.lists["kept"] = [record.name for record in documents if record not in stale]
+    if index and not stale and not gone:
+        return tally.report()
+    writer = _Writer(store, catalogue, embedder, settings, index)
+    for record in gone:
+        writer.remove(record.document_id)
+        tally.lists["removed"].append(record.name)
+    total = sum(record.characters for record in stale) or 1
+    done = 0
+    for record in stale:
+        share = record.characters / total
+        document = catalogue.document(record.id)
+        begun = done
+        try:
+            chunks, rejected = writer.replace(
+                document, lambda part, n=record.name, b=begun, s=share: progress(f"Indexing {n}", min(1.0, b + s * part))
+            )
+        except RagError as error:
+            tally.lists["failed"].append(Failure(record.name, str(error)))
+            continue
+        finally:
+            done += share
+        tally.stored += chunks - len(rejected)
+        tally.rejected += len(rejected)
+        if rejected:
+            reasons = "; ".join(f"chunk {item.chunk.position + 1}: {item.reason}" for item in rejected[:5])
+            tally.lists["failed"].append(Failure(record.name, f"{len(rejected)} of {chunks} chunks were refused ({reasons})"))
+        else:
+            tally.lists["changed" if record.id in indexed else "added"].append(record.name)
+    writer.finish()
+    return tally.report()
+
+
+def drop(store: Store, catalogue: Catalogue, fingerprint: str) -> None:
+    """Remove an index with everything recorded of it; the documents stay."""
+    store.drop_index(fingerprint)
+    catalogue.forget_index(fingerprint)
+
+
+class _Writer:
+    """Writes documents into one index, which it creates with the first vectors (only then is their size known)."""
+
+    def __init__(
+        self, store: Store, catalogue: Catalogue, embedder: Embedder, settings: Settings, index: IndexRecord | None
+    ):
+        self.store, self.catalogue, self.embedder, self.settings = store, catalogue, embedder, settings
+        self.fingerprint = settings.fingerprint()
+        self.index = index
+
+    def replace(self, document: Document, progress: Callable[[float], None]) -> tuple[int, tuple[Rejected, ...]]:
+        """Write the document's chunks, then delete what else is stored of it; chunks in all, and those refused."""
+        chunks = chunkers.chunk(document, self.settings)
+        vectors = self.embedder.embed_documents(
+            [chunk.text for chunk in chunks], lambda done, of: progress(0.9 * done / max(of, 1))
+        )
+        self._open(vectors.shape[1] if len(chunks) else None)
+        entries = [
+            Entry(chunk, vector, *search_terms(chunk, self.settings.language))
+            for chunk, vector in zip(chunks, vectors, strict=True)
+        ]
+        rejected = self.store.write(self.fingerprint, entries, self.index.dimensions)
+        refused = {item.chunk.id for item in rejected}
+        kept = [entry for entry in entries if entry.chunk.id not in refused]
+        if kept or not entries:
+            stored = self.store.chunk_ids(self.fingerprint, document.id)
+            self.store.delete_chunks(self.fingerprint, stored - {entry.chunk.id for entry in kept})
+        record = IndexedRecord(document.id, document.name, document.content_hash, len(kept), not rejected)
+        self.catalogue.save_indexed(self.fingerprint, record, document_frequencies(kept))
+        progress(1.0)
+        return len(entries), rejected
+
+    def remove(self, document_id: str) -> None:
+        """Delete everything the index holds of the document."""
+        if self.store.has_index(self.fingerprint):
+            self.store.delete_chunks(self.fingerprint, self.store.chunk_ids(self.fingerprint, document_id))
+        self.catalogue.forget_indexed(self.fingerprint, document_id)
+
+    def finish(self) -> None:
+        """Give the index a new revision, so that nothing remembered of the old content is used."""
+        self._open(None)
+        self.catalogue.save_index(self.index)
+
+    def _open(self, dimensions: int | None) -> None:
+        if self.index:
+            if dimensions is not None and dimensions != self.index.dimensions:
+                _check_size(self.index, self.embedder)
+            return
+        plan = self.settings.plan()
+        self.store.prepare_index(self.fingerprint, plan["bm25_k1"], plan["bm25_b"])
+        index = IndexRecord(self.fingerprint, plan, dimensions or self.embedder.dimensions or 0, "")
+        self.index = self.catalogue.save_index(index)
+
+
+def search_terms(chunk: Chunk, language: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The terms a chunk is found by: those of its text, and those of the headings above it."""
+    return analyse(chunk.text, language), analyse(" ".join(chunk.section), language)
+
+
+def document_frequencies(entries: Iterable[Entry]) -> Counter[str]:
+    """In how many of these chunks each term stands, in the text or in a heading."""
+    return Counter(term for entry in entries for term in {*entry.terms, *entry.heading_terms})

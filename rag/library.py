@@ -1,0 +1,133 @@
+"""Files into a workspace's documents: only what is new or changed is loaded, and what cannot be read is named."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from rag import loaders
+from rag.catalogue import SAMPLES_PRESENT, SAMPLES_REMOVED, Catalogue
+from rag.environment import SAMPLES_FOLDER
+from rag.errors import LoadError
+
+Progress = Callable[[str, float | None], None]
+# Raise it when a loader gives another text or structure than before: every file is then loaded anew.
+LOADERS_VERSION = 1
+SAMPLES_PREFIX = "samples/"
+UPLOADS_PREFIX = "uploads/"
+
+
+@dataclass(frozen=True)
+class Failure:
+    """One file or document that did not get in whole, and why."""
+
+    name: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class SyncReport:
+    """What a sync did, in document names; ``stored`` and ``rejected`` count chunks written in this run."""
+
+    added: tuple[str, ...] = ()
+    changed: tuple[str, ...] = ()
+    kept: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+    failed: tuple[Failure, ...] = ()
+    stored: int = 0
+    rejected: int = 0
+
+    def __add__(self, other: SyncReport) -> SyncReport:
+        return SyncReport(*(getattr(self, name) + getattr(other, name) for name in self.__dataclass_fields__))
+
+    def sentence(self) -> str:
+        """One line for a terminal or a page."""
+        counts = [f"{len(getattr(self, name))} {name}" for name in ("added", "changed", "kept", "removed", "failed")]
+        chunks = f"; {self.stored} chunks stored" + (f", {self.rejected} failed" if self.rejected else "")
+        return ", ".join(counts) + chunks
+
+
+@dataclass
+class Tally:
+    """A report in the making."""
+
+    lists: dict[str, list] = field(default_factory=lambda: {n: [] for n in ("added", "changed", "kept", "removed", "failed")})
+    stored: int = 0
+    rejected: int = 0
+
+    def report(self) -> SyncReport:
+        """What was counted so far."""
+        return SyncReport(**{name: tuple(items) for name, items in self.lists.items()}, stored=self.stored, rejected=self.rejected)
+
+
+def quiet(message: str, fraction: float | None = None) -> None:
+    """Progress for nobody."""
+
+
+def source_of(path: Path) -> str:
+    """What a file is known by: ``samples/...`` for the shipped ones, else its full path."""
+    path = path.resolve()
+    samples = SAMPLES_FOLDER.resolve()
+    return SAMPLES_PREFIX + path.relative_to(samples).as_posix() if path.is_relative_to(samples) else str(path)
+
+
+def add_paths(catalogue: Catalogue, paths: Sequence[Path], progress: Progress = quiet) -> SyncReport:
+    """Load the files and folders that are new or changed into the workspace; files gone from a given folder are removed.
+
+    A file that cannot be read is reported by name and stops nothing. Raises LoadError for a path that does not exist.
+    """
+    found: list[tuple[Path, str]] = []
+    folders = []
+    for path in paths:
+        files = loaders.find_files(path)
+        base = path if path.is_dir() else path.parent
+        folders += [source_of(path)] if path.is_dir() else []
+        found += [(file, file.relative_to(base).as_posix()) for file in files]
+    sources = {source_of(file) for file, _ in found}
+    tally = Tally()
+    for record in catalogue.documents():
+        inside = any(record.source.startswith(folder.rstrip("/") + "/") or folder == SAMPLES_PREFIX + "." for folder in folders)
+        if inside and record.source not in sources and not record.source.startswith(UPLOADS_PREFIX):
+            catalogue.remove_document(record.id)
+            tally.lists["removed"].append(record.name)
+    for number, (file, name) in enumerate(found):
+        progress(f"Reading {name}", number / len(found))
+        _add(catalogue, file, name, source_of(file), tally)
+    if any(source.startswith(SAMPLES_PREFIX) for source in sources):
+        catalogue.set_samples(SAMPLES_PRESENT)
+    return tally.report()
+
+
+def add_upload(catalogue: Catalogue, path: Path, name: str) -> SyncReport:
+    """Load one uploaded file; an earlier upload of the same name is replaced."""
+    tally = Tally()
+    _add(catalogue, path, name, UPLOADS_PREFIX + name, tally)
+    return tally.report()
+
+
+def _add(catalogue: Catalogue, file: Path, name: str, source: str, tally: Tally) -> None:
+    known = {record.source: record for record in catalogue.documents()}.get(source)
+    try:
+        file_hash = hashlib.sha256(f"{LOADERS_VERSION} {name} ".encode() + file.read_bytes()).hexdigest()
+        if known and known.file_hash == file_hash:
+            return tally.lists["kept"].append(name)
+        document = loaders.load(file, name, source)
+    except OSError as error:
+        return tally.lists["failed"].append(Failure(name, error.strerror or str(error)))
+    except LoadError as error:
+        if known:
+            catalogue.remove_document(known.id)
+        return tally.lists["failed"].append(Failure(name, error.reason))
+    catalogue.save_document(document, file_hash)
+    tally.lists["changed" if known else "added"].append(name)
+
+
+def remove_samples(catalogue: Catalogue) -> SyncReport:
+    """Take the shipped samples out of the workspace for good."""
+    samples = [record for record in catalogue.documents() if record.source.startswith(SAMPLES_PREFIX)]
+    catalogue.set_samples(SAMPLES_REMOVED)
+    for record in samples:
+        catalogue.remove_document(record.id)
+    return SyncReport(removed=tuple(record.name for record in samples))

@@ -1,0 +1,140 @@
+"""CSV and TSV: question-answer pairs, or rows told column by column."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Iterator, Sequence
+
+from rag.loaders.base import Assembly, Content, decode
+
+QUESTION_NAMES = ("question", "q", "frage", "prompt", "query")
+ANSWER_NAMES = ("answer", "a", "antwort", "response", "reply")
+DELIMITERS = ",;\t|"
+MAX_LINES_OF_ROW = 1000
+MAX_ROWS_NAMED = 20
+
+Row = tuple[int, list[str]]
+
+
+def load_table(data: bytes, name: str) -> Content:
+    """Each question and its answer as one block, or each row as ``column: value`` lines; bad rows become notices."""
+    lines = decode(data, name).split("\n")
+    first = next((number for number, line in enumerate(lines) if line.strip()), None)
+    if first is None:
+        return Content("")
+    delimiter = "\t" if name.lower().endswith(".tsv") else _delimiter(lines[first])
+    rows = _rows(lines, delimiter, first)
+    _, header = next(rows)
+    header = [column.strip() for column in header]
+    question, answer = _column(header, QUESTION_NAMES), _column(header, ANSWER_NAMES)
+    assembly = Assembly()
+    notices: list[str] = []
+    if question is None or answer is None or question == answer:
+        _add_rows(assembly, header, rows, delimiter)
+        if assembly.blocks:
+            notices.append("no question and answer columns: each row is read as column: value lines")
+    else:
+        notices += _add_pairs(assembly, header, rows, delimiter, question, answer)
+    return Content(assembly.text, blocks=tuple(assembly.blocks), notices=tuple(notices))
+
+
+def _add_pairs(
+    assembly: Assembly, header: list[str], rows: Iterator[Row], delimiter: str, question: int, answer: int
+) -> list[str]:
+    bad: list[str] = []
+    joined: list[str] = []
+    for line, cells in rows:
+        if len(cells) > len(header):
+            # A comma nobody quoted: the answer is where prose stands, so what is too much belongs to it.
+            surplus = len(cells) - len(header)
+            cells[answer : answer + surplus + 1] = [delimiter.join(cells[answer : answer + surplus + 1])]
+            joined.append(f"line {line}")
+        cells += [""] * (len(header) - len(cells))
+        pair = [_one_block(cells[question]), _one_block(cells[answer])]
+        if all(pair):
+            assembly.add("question-answer", "\n".join(pair))
+        else:
+            bad.append(f"line {line} (no {'answer' if pair[0] else 'question'})")
+    notices = []
+    if bad:
+        notices.append(f"{len(bad)} of {len(bad) + len(assembly.blocks)} rows left out: {_some(bad)}")
+    if joined:
+        notices.append(f"{len(joined)} rows have more cells than the header; joined to the answer: {_some(joined)}")
+    return notices
+
+
+def _add_rows(assembly: Assembly, header: list[str], rows: Iterator[Row], delimiter: str) -> None:
+    for _, cells in rows:
+        if len(cells) > len(header):
+            cells[len(header) - 1 :] = [delimiter.join(cells[len(header) - 1 :])]
+        names = [name or f"column {number}" for number, name in enumerate(header, start=1)]
+        told = [f"{name}: {value}" for name, value in zip(names, map(_one_block, cells)) if value]
+        if told:
+            assembly.add("paragraph", "\n".join(told))
+
+
+def _some(places: Sequence[str]) -> str:
+    more = len(places) - MAX_ROWS_NAMED
+    return ", ".join(places[:MAX_ROWS_NAMED]) + (f" and {more} more" if more > 0 else "")
+
+
+def _one_block(cell: str) -> str:
+    """A cell without blank lines, which would part it into paragraphs."""
+    return "\n".join(line.strip() for line in cell.split("\n") if line.strip())
+
+
+def _delimiter(line: str) -> str:
+    unquoted = re.sub(r'"[^"]*"', "", line)
+    return max(DELIMITERS, key=unquoted.count)
+
+
+def _column(header: list[str], names: Sequence[str]) -> int | None:
+    """The column with one of the names, else the first that begins with one of the longer names."""
+    folded = [" ".join(re.findall(r"\w+", column.casefold().replace("_", " "))) for column in header]
+    for name in names:
+        if name in folded:
+            return folded.index(name)
+    for number, column in enumerate(folded):
+        words = column.split()
+        if words and words[0].rstrip("s") in names and words[-1] not in ("id", "date", "number", "by"):
+            return number
+    return None
+
+
+def _rows(lines: list[str], delimiter: str, number: int) -> Iterator[Row]:
+    """(line number from 1, cells) for every row that is not blank, from ``lines[number]`` on.
+
+    A quoted cell may run over several lines; a quote mark that is never closed is read as a character of its cell,
+    and takes no other row along.
+    """
+    columns = 0
+    while number < len(lines):
+        first = number
+        cells, number = _row(lines, number, delimiter, columns)
+        columns = columns or len(cells)
+        if any(cell.strip() for cell in cells):
+            yield first + 1, cells
+
+
+def _row(lines: list[str], first: int, delimiter: str, columns: int) -> tuple[list[str], int]:
+    """The cells of the row that begins at ``lines[first]``, and the line after it."""
+    quotes = 0
+    for last in range(first, min(first + MAX_LINES_OF_ROW, len(lines))):
+        quotes += lines[last].count('"')
+        if last > first and _is_row_of_its_own(lines[last], delimiter, columns):
+            break
+        if quotes % 2:
+            continue
+        try:
+            rows = list(csv.reader(["\n".join(lines[first : last + 1])], delimiter=delimiter, strict=True))
+        except csv.Error:
+            break
+        return (rows[0] if rows else []), last + 1
+    return lines[first].split(delimiter), first + 1
+
+
+def _is_row_of_its_own(line: str, delimiter: str, columns: int) -> bool:
+    """Whether a line that a quoted cell runs over would make a whole row: then the cell's quote was never closed."""
+    cells = line.split(delimiter)
+    return len(cells) == columns > 1 and (delimiter == "\t" or cells[0].rstrip(' "').endswith(("?", "？")))

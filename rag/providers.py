@@ -1,0 +1,128 @@
+"""What every client of a model behind an API needs: text that can be sent, patience with limits, errors in plain words."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import lru_cache
+from typing import TYPE_CHECKING, TypeVar
+
+from rag.environment import Environment
+from rag.errors import ProviderError
+
+if TYPE_CHECKING:
+    from google import genai
+    from google.genai import errors
+
+T = TypeVar("T")
+ATTEMPTS = 3
+LONGEST_WAIT_SECONDS = 30.0
+FIRST_WAIT_SECONDS = 1.0
+
+
+class BusyError(ProviderError):
+    """The service may answer a little later; ``wait_seconds`` is the delay it asked for, None where it named none."""
+
+    def __init__(self, message: str, wait_seconds: float | None = None):
+        super().__init__(message)
+        self.wait_seconds = wait_seconds
+
+
+def patiently(call: Callable[[], T]) -> T:
+    """What ``call`` gives; after BusyError it is tried again, three times in all, with the service's own delay between.
+
+    Raises the last BusyError, at once where the delay asked for is over 30 seconds: a person is waiting.
+    """
+    wait = FIRST_WAIT_SECONDS
+    for attempt in range(1, ATTEMPTS + 1):
+        try:
+            return call()
+        except BusyError as busy:
+            pause = wait if busy.wait_seconds is None else busy.wait_seconds
+            if attempt == ATTEMPTS or pause > LONGEST_WAIT_SECONDS:
+                raise
+        time.sleep(pause)
+        wait *= 2
+    raise AssertionError("unreachable")
+
+
+def clean(text: str) -> str:
+    """The text without NUL and lone surrogates, at which models and JSON stumble."""
+    return text.replace("\0", "").encode("utf-8", "ignore").decode("utf-8")
+
+
+def shortened(message: object) -> str:
+    """A service's own words on one line, at most 200 characters."""
+    text = " ".join(str(message).split())
+    return text if len(text) <= 200 else text[:199] + "…"
+
+
+def waiting(seconds: float | None) -> str:
+    """The end of a sentence about a limit: how long the service asks to wait."""
+    return "Try again in a minute." if seconds is None else f"The service asks to wait {seconds:g} seconds."
+
+
+def require_gemini_key(environment: Environment) -> None:
+    """Raises ProviderError where there is no key."""
+    if not environment.gemini_api_key:
+        raise ProviderError(
+            "GEMINI_API_KEY is not set. Get a key at https://aistudio.google.com/apikey and set it, or choose another model."
+        )
+
+
+@lru_cache(maxsize=8)
+def gemini_client(environment: Environment, timeout_seconds: int) -> genai.Client:
+    """One client per key and address, shared by all threads; makes no call and, by itself, no second attempt."""
+    from google import genai
+    from google.genai import types
+
+    options = types.HttpOptions(base_url=environment.gemini_base_url or None, timeout=timeout_seconds * 1000)
+    return genai.Client(vertexai=False, api_key=environment.gemini_api_key, http_options=options)
+
+
+@contextmanager
+def gemini_errors(name: str, environment: Environment) -> Iterator[None]:
+    """Everything the Gemini client raises, as ProviderError (BusyError where waiting helps) in one or two sentences."""
+    import httpx
+    import httpx2
+    from google.genai import errors
+
+    try:
+        yield
+    except errors.APIError as error:
+        raise _gemini_problem(name, error) from error
+    except (httpx.TimeoutException, httpx2.TimeoutException) as error:
+        raise BusyError(f"{name} did not answer in time. Try again.") from error
+    except (httpx.HTTPError, httpx2.HTTPError) as error:
+        place = environment.gemini_base_url or "generativelanguage.googleapis.com"
+        raise ProviderError(f"{name}: the connection to {place} failed ({shortened(error)}). Check the network.") from error
+    except ValueError as error:  # the client's own for no JSON, pydantic's for JSON of another shape
+        raise ProviderError(f"{name} sent an answer that cannot be read ({shortened(error)}). Try again.") from error
+
+
+def _gemini_problem(name: str, error: errors.APIError) -> ProviderError:
+    message = shortened(error.message or error.details)
+    if error.code in (401, 403) or "api key" in message.lower():
+        return ProviderError(
+            f"GEMINI_API_KEY was refused ({message}). Check the key at https://aistudio.google.com/apikey."
+        )
+    if error.code == 404:
+        return ProviderError(f"Gemini does not know the model in {name!r} ({message}). Choose another.")
+    if error.code == 429:
+        wait = _retry_delay(error)
+        return BusyError(f"{name} is over its rate limit or quota ({message}). {waiting(wait)}", wait)
+    if error.code >= 500:
+        wait = _retry_delay(error)
+        return BusyError(f"{name} is unavailable at the moment ({error.code}: {message}). {waiting(wait)}", wait)
+    return ProviderError(f"{name} refused the request ({error.code}: {message}).")
+
+
+def _retry_delay(error: errors.APIError) -> float | None:
+    """Seconds from the RetryInfo in the body, such as "34.5s", else from the Retry-After header."""
+    found = re.search(r"'retryDelay': '([\d.]+)s'", str(error.details))
+    if found:
+        return float(found.group(1))
+    header = getattr(error.response, "headers", {}).get("retry-after", "")
+    return float(header) if header.isdigit() else None

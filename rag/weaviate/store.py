@@ -1,0 +1,269 @@
+"""Chunks in Weaviate: writing, reading, deleting, and the dense and the sparse search.
+
+One collection per index fingerprint, one tenant per workspace. Vectors are brought by us; the text that BM25 reads is
+analysed by us (rag/analysis.py) and split by the server at blanks.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import threading
+from collections import OrderedDict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from weaviate import WeaviateClient
+from weaviate.classes.config import Configure, DataType, StopwordsPreset, VectorDistances
+from weaviate.classes.data import DataObject
+from weaviate.classes.query import Filter, HybridFusion, MetadataQuery, Sort
+
+from rag.schema import Chunk, Hit
+from rag.weaviate.tenants import (
+    DEFAULT_WORKSPACE,
+    Tenants,
+    exact_property,
+    searched_property,
+    stored_property,
+    translated,
+)
+
+WRITE_BATCH = 500
+PAGE = 500
+CHUNK_CACHE = 20_000
+_EXPLAINED = re.compile(r"BM25F_(\S+?)_(frequency|propLength):([0-9.]+)")
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One chunk ready to be written: its vector [dimensions] and its search terms."""
+
+    chunk: Chunk
+    vector: Sequence[float]
+    terms: Sequence[str]
+    heading_terms: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Rejected:
+    """One chunk that is not stored, and why."""
+
+    chunk: Chunk
+    reason: str
+
+
+class Store:
+    """Reads and writes the chunks of one workspace; safe to share between threads."""
+
+    def __init__(self, client: WeaviateClient, workspace: str = DEFAULT_WORKSPACE):
+        self._client = client
+        self._tenants = Tenants(client, workspace)
+        self._chunks: OrderedDict[str, Chunk] = OrderedDict()
+        self._lock = threading.Lock()
+
+    @property
+    def workspace(self) -> str:
+        """The workspace's name."""
+        return self._tenants.workspace
+
+    def prepare_index(self, fingerprint: str, k1: float, b: float) -> None:
+        """Create the index's collection and this workspace's tenant in it, where they are missing."""
+        self._tenants.prepare(collection_name(fingerprint), lambda name: self._create(name, k1, b))
+
+    def has_index(self, fingerprint: str) -> bool:
+        """Whether this workspace has a (possibly empty) index of that fingerprint."""
+        return self._tenants.exists(collection_name(fingerprint))
+
+    def drop_index(self, fingerprint: str) -> None:
+        """Remove this workspace's chunks of that index, and the collection itself when no workspace uses it any more."""
+        self._tenants.drop(collection_name(fingerprint))
+
+    def _create(self, name: str, k1: float, b: float) -> None:
+        self._client.collections.create(
+            name,
+            properties=[
+                *(searched_property(field) for field in ("analysed", "heading")),
+                *(exact_property(field) for field in ("document_id", "content_hash", "parent_id")),
+                *(stored_property(field, DataType.TEXT) for field in ("text", "document")),
+                *(stored_property(field, DataType.TEXT_ARRAY) for field in ("section", "page_labels")),
+                *(stored_property(f, DataType.INT, True) for f in ("page_start", "page_end", "start", "end", "position")),
+            ],
+            vector_config=Configure.Vectors.self_provided(
+                vector_index_config=Configure.VectorIndex.hnsw(distance_metric=VectorDistances.COSINE)
+            ),
+            inverted_index_config=Configure.inverted_index(
+                bm25_k1=k1, bm25_b=b, stopwords_preset=StopwordsPreset.NONE
+            ),
+            multi_tenancy_config=Configure.multi_tenancy(enabled=True),
+        )
+
+    def write(self, fingerprint: str, entries: Sequence[Entry], dimensions: int) -> tuple[Rejected, ...]:
+        """Store every entry that can be stored; what comes back are those that could not, each with its reason."""
+        rejected = []
+        sound = []
+        for entry in entries:
+            reason = _fault(entry, dimensions)
+            if reason:
+                rejected.append(Rejected(entry.chunk, reason))
+            else:
+                sound.append(entry)
+        for begin in range(0, len(sound), WRITE_BATCH):
+            batch = sound[begin : begin + WRITE_BATCH]
+            errors = self._tenants.insert(collection_name(fingerprint), [_chunk_object(entry) for entry in batch])
+            rejected += [Rejected(batch[position].chunk, reason) for position, reason in errors.items()]
+        return tuple(rejected)
+
+    def chunk_ids(self, fingerprint: str, document_id: str) -> set[str]:
+        """The ids of everything that is stored of one document."""
+        tenant = self._tenants.tenant(collection_name(fingerprint))
+        of_document = Filter.by_property("document_id").equal(document_id)
+        found: set[str] = set()
+        position = -1
+        while True:
+            with translated("list a document's chunks"):
+                page = tenant.query.fetch_objects(
+                    filters=of_document & Filter.by_property("position").greater_or_equal(position),
+                    sort=Sort.by_property("position"),
+                    limit=PAGE,
+                    return_properties=["position"],
+                ).objects
+            fresh = {str(item.uuid) for item in page} - found
+            found |= fresh
+            if len(page) < PAGE or not fresh:
+                return found
+            position = page[-1].properties["position"]
+
+    def delete_chunks(self, fingerprint: str, ids: Iterable[str]) -> None:
+        """Remove chunks by id; ids that are not there are no error."""
+        ids = list(ids)
+        tenant = self._tenants.tenant(collection_name(fingerprint))
+        for begin in range(0, len(ids), PAGE):
+            with translated("delete chunks"):
+                tenant.data.delete_many(where=Filter.by_id().contains_any(ids[begin : begin + PAGE]))
+
+    def count(self, fingerprint: str) -> int:
+        """How many chunks this workspace has in that index; 0 where there is no such index."""
+        if not self.has_index(fingerprint):
+            return 0
+        with translated("count chunks"):
+            return self._tenants.tenant(collection_name(fingerprint)).aggregate.over_all(total_count=True).total_count or 0
+
+    def chunks(self, fingerprint: str, ids: Collection[str]) -> dict[str, Chunk]:
+        """The chunks with those ids, from memory where they were read before (a chunk's id fixes its content)."""
+        with self._lock:
+            found = {chunk_id: self._chunks[chunk_id] for chunk_id in ids if chunk_id in self._chunks}
+            for chunk_id in found:
+                self._chunks.move_to_end(chunk_id)
+        missing = [chunk_id for chunk_id in dict.fromkeys(ids) if chunk_id not in found]
+        tenant = self._tenants.tenant(collection_name(fingerprint))
+        for begin in range(0, len(missing), PAGE):
+            wanted = missing[begin : begin + PAGE]
+            with translated("read chunks"):
+                objects = tenant.query.fetch_objects_by_ids(wanted, limit=len(wanted)).objects
+            found.update((str(item.uuid), _chunk(item.properties)) for item in objects)
+        with self._lock:
+            self._chunks.update((chunk_id, found[chunk_id]) for chunk_id in missing if chunk_id in found)
+            while len(self._chunks) > CHUNK_CACHE:
+                self._chunks.popitem(last=False)
+        return found
+
+    def dense(self, fingerprint: str, vector: np.ndarray, limit: int) -> tuple[Hit, ...]:
+        """The nearest chunks: score is cosine similarity (-1 to 1, higher is nearer), ``why`` has the cosine distance."""
+        if limit < 1:
+            return ()
+        with translated("search by meaning"):
+            objects = self._tenants.tenant(collection_name(fingerprint)).query.near_vector(
+                np.asarray(vector, dtype=np.float32).tolist(),
+                limit=limit,
+                return_properties=[],
+                return_metadata=MetadataQuery(distance=True),
+            ).objects
+        found = [(str(item.uuid), 1 - item.metadata.distance, {"distance": item.metadata.distance}) for item in objects]
+        return _ranked(found)
+
+    def sparse(self, fingerprint: str, terms: Sequence[str], limit: int, heading_weight: float) -> tuple[Hit, ...]:
+        """The best chunks by BM25 over the analysed text and headings: score is the BM25 sum, ``why`` its matched terms."""
+        if limit < 1 or not terms:
+            return ()
+        fields = ["analysed"] + ([f"heading^{heading_weight:g}"] if heading_weight > 0 else [])
+        with translated("search by keywords"):
+            objects = self._tenants.tenant(collection_name(fingerprint)).query.bm25(
+                " ".join(terms),
+                query_properties=fields,
+                limit=limit,
+                return_properties=[],
+                return_metadata=MetadataQuery(score=True, explain_score=True),
+            ).objects
+        found = [(str(item.uuid), item.metadata.score, {"terms": _matched(item.metadata.explain_score)}) for item in objects]
+        return _ranked(found)
+
+    def server_hybrid(self, fingerprint: str, terms: Sequence[str], vector: np.ndarray, alpha: float, limit: int):
+        """Weaviate's own ranked fusion of both legs, as hits: what our RRF is checked against."""
+        with translated("search by both"):
+            objects = self._tenants.tenant(collection_name(fingerprint)).query.hybrid(
+                " ".join(terms),
+                vector=np.asarray(vector, dtype=np.float32).tolist(),
+                alpha=alpha,
+                fusion_type=HybridFusion.RANKED,
+                query_properties=["analysed", "heading"],
+                limit=limit,
+                return_properties=[],
+                return_metadata=MetadataQuery(score=True),
+            ).objects
+        return _ranked([(str(item.uuid), item.metadata.score, {}) for item in objects])
+
+
+def collection_name(fingerprint: str) -> str:
+    """The collection that holds the chunks of that index."""
+    return f"FunnelChunks_{fingerprint}"
+
+
+def _chunk_object(entry: Entry) -> DataObject:
+    chunk = entry.chunk
+    properties = {
+        **chunk.to_json(),
+        "analysed": " ".join(entry.terms),
+        "heading": " ".join(entry.heading_terms),
+        "content_hash": chunk.content_hash,
+    }
+    properties = {name: value for name, value in properties.items() if value not in (None, [])}
+    return DataObject(uuid=chunk.id, properties=properties, vector=[float(number) for number in entry.vector])
+
+
+def _chunk(properties: Mapping[str, Any]) -> Chunk:
+    record = {name: properties.get(name) for name in Chunk.__dataclass_fields__}
+    for name in ("section", "page_labels"):
+        record[name] = tuple(record[name] or ())
+    return Chunk(**{**record, "parent_id": record["parent_id"] or ""})
+
+
+def _fault(entry: Entry, dimensions: int) -> str:
+    """Why an entry must not be sent, or "": what the server would refuse, or take and then not find."""
+    if len(entry.vector) != dimensions:
+        return f"its vector has {len(entry.vector)} numbers where the index has {dimensions}"
+    if not all(math.isfinite(number) for number in entry.vector):
+        return "its vector holds a number that is not finite"
+    for name in ("page_start", "page_end", "start", "end", "position"):
+        value = getattr(entry.chunk, name)
+        if not (value is None and name.startswith("page")) and (type(value) is not int or value < 0):
+            return f"its {name} is {value!r}, not a whole number"
+    for name in ("text", "document", "document_id"):
+        if not isinstance(getattr(entry.chunk, name), str) or not getattr(entry.chunk, name).strip():
+            return f"its {name} is {getattr(entry.chunk, name)!r}, not a text"
+    return ""
+
+
+def _matched(explanation: str | None) -> dict[str, dict[str, float]]:
+    """Frequency in the passage and the passage's length in terms, by matched term, read from the server's explanation."""
+    terms: dict[str, dict[str, float]] = {}
+    for term, name, number in _EXPLAINED.findall(explanation or ""):
+        terms.setdefault(term, {})["frequency" if name == "frequency" else "length"] = float(number)
+    return terms
+
+
+def _ranked(found: Iterable[tuple[str, float, dict]]) -> tuple[Hit, ...]:
+    """Hits from (id, score, why), best first; equal scores stand in the order of their ids."""
+    ordered = sorted(found, key=lambda item: (-item[1], item[0]))
+    return tuple(Hit(chunk_id, rank, score, why) for rank, (chunk_id, score, why) in enumerate(ordered, 1))

@@ -1,0 +1,83 @@
+"""One workspace opened for use: its store, its catalogue and its models, which every page and command is handed."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from weaviate import WeaviateClient
+
+from rag import embedders, indexing, library
+from rag.catalogue import Catalogue, IndexRecord
+from rag.embedders import Embedder
+from rag.environment import SAMPLES_FOLDER, Environment
+from rag.errors import IndexMismatchError, RagError
+from rag.library import SyncReport
+from rag.settings import Settings
+from rag.weaviate.records import Records
+from rag.weaviate.store import Store
+from rag.weaviate.tenants import DEFAULT_WORKSPACE
+
+Progress = Callable[[str, float | None], None]
+
+
+@dataclass
+class Workspace:
+    """Shared by every thread of a process; models are made once each, by their name."""
+
+    environment: Environment
+    store: Store
+    catalogue: Catalogue
+    _embedders: dict[str, Embedder] = field(default_factory=dict)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def embedder(self, name: str) -> Embedder:
+        """The embedder of that name behind the cache on disk; nothing is loaded before its first use."""
+        with self._lock:
+            if name not in self._embedders:
+                self._embedders[name] = embedders.cached(name, self.environment)
+            return self._embedders[name]
+
+    def index(self, settings: Settings) -> IndexRecord:
+        """The index that a question under these settings searches. Raises RagError where it has not been built."""
+        record = self.catalogue.index(settings.fingerprint())
+        if record is None or not self.store.has_index(record.fingerprint):
+            library_size = len(self.catalogue.documents())
+            if not library_size:
+                raise RagError("There are no documents yet. Add some on the Documents page, or run `python -m rag index PATH`.")
+            try:
+                indexing.check_embedder(self.catalogue, self.embedder(settings.embedder), settings)
+            except IndexMismatchError as error:
+                raise error
+            raise RagError(
+                "There is no index for these settings yet (chunker, size, overlap, embedder and language are part of it). "
+                "Press Build index on the page, or run `python -m rag index` with the same --set."
+            )
+        return record
+
+    def build(self, settings: Settings, progress: Progress = library.quiet, rebuild: bool = False) -> SyncReport:
+        """Bring the index of these settings in line with the documents; see ``rag.indexing.build``."""
+        embedder = self.embedder(settings.embedder)
+        folder = self.environment.data_folder
+        return indexing.build(self.store, self.catalogue, embedder, settings, folder, progress, rebuild)
+
+    def start(self, settings: Settings, progress: Progress = library.quiet) -> SyncReport:
+        """On the first start add the shipped samples; then see to it that the index is whole. Fast when nothing changed."""
+        report = SyncReport()
+        if not self.catalogue.samples():
+            report = library.add_paths(self.catalogue, [SAMPLES_FOLDER], progress)
+        if not self.catalogue.documents():
+            return report
+        return report + self.build(settings, progress)
+
+
+def open_workspace(environment: Environment, client: WeaviateClient, name: str = DEFAULT_WORKSPACE) -> Workspace:
+    """The workspace of that name over a connected client; made when first written to."""
+    return Workspace(environment, Store(client, name), Catalogue(Records(client, name)))
+
+
+def expand(paths: list[str]) -> list[Path]:
+    """Paths as typed, with ``~`` resolved."""
+    return [Path(path).expanduser() for path in paths]
