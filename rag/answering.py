@@ -10,7 +10,7 @@ from rag.analysis import analyse
 from rag.catalogue import IndexRecord, Statistics
 from rag.errors import ProviderError
 from rag.generation import REFUSAL, build_prompt, generate
-from rag.schema import Answer, Chunk, Stage, Trace
+from rag.schema import Answer, Chunk, Query, Stage, Trace, Turn
 from rag.settings import Settings
 from rag.workspace import Workspace
 
@@ -56,6 +56,20 @@ def answer(
         return _with(trace, found, stage)
     checked, check_stage = _check(found, sources, settings, statistics)
     return _with(trace, checked, stage, check_stage)
+
+
+def no_documents(question: str, history: Sequence[Turn], settings: Settings) -> Trace:
+    """The trace of a question to an empty workspace: declined, with a hint to add documents."""
+    note = "There are no documents yet. Add some on the Documents page, or run `python -m rag index PATH`."
+    return Trace(
+        question=question,
+        history=tuple(history),
+        settings=settings.to_json(),
+        index={},
+        queries=(Query(question),),
+        stages=(Stage("generate", settings.answerer, note=note),),
+        answer=Answer(REFUSAL, "refused"),
+    )
 
 
 def _answerer(settings: Settings, workspace: Workspace) -> str:

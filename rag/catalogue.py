@@ -93,6 +93,10 @@ class Catalogue:
         """Remember that the samples are present, or were removed by a person."""
         self._records.put("workspace", "samples", {"state": state})
 
+    def remove(self) -> None:
+        """Delete every record of the workspace."""
+        self._records.drop()
+
     # ---- documents
 
     def documents(self) -> tuple[DocumentRecord, ...]:

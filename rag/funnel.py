@@ -89,7 +89,10 @@ def run_funnel(
     question = clean(question).strip()
     if not question:
         raise RagError("The question is blank. Type a few words to search for.")
-    run = _Run(question, settings, workspace, workspace.index(settings), memory or StageMemory())
+    index = workspace.index(settings)
+    if index is None:
+        return answering.no_documents(question, history, settings)
+    run = _Run(question, settings, workspace, index, memory or StageMemory())
     legs = _retrieve(run)
     fused = _fuse(run, legs)
     chunks = workspace.store.chunks(run.index.fingerprint, [hit.chunk_id for stage in legs.values() for hit in stage.hits])

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from google.genai import errors
 
 T = TypeVar("T")
-ATTEMPTS = 3
 LONGEST_WAIT_SECONDS = 30.0
 FIRST_WAIT_SECONDS = 1.0
 
@@ -30,21 +29,19 @@ class BusyError(ProviderError):
         self.wait_seconds = wait_seconds
 
 
-def patiently(call: Callable[[], T]) -> T:
-    """What ``call`` gives; after BusyError it is tried again, three times in all, with the service's own delay between.
+def patiently(call: Callable[[], T], attempts: int = 3) -> T:
+    """What ``call`` gives; after BusyError it is tried again, after the service's own delay, else after 1, 2, 4 ... seconds.
 
     Raises the last BusyError, at once where the delay asked for is over 30 seconds: a person is waiting.
     """
-    wait = FIRST_WAIT_SECONDS
-    for attempt in range(1, ATTEMPTS + 1):
+    for attempt in range(attempts):
         try:
             return call()
         except BusyError as busy:
-            pause = wait if busy.wait_seconds is None else busy.wait_seconds
-            if attempt == ATTEMPTS or pause > LONGEST_WAIT_SECONDS:
+            pause = FIRST_WAIT_SECONDS * 2**attempt if busy.wait_seconds is None else busy.wait_seconds
+            if attempt == attempts - 1 or pause > LONGEST_WAIT_SECONDS:
                 raise
         time.sleep(pause)
-        wait *= 2
     raise AssertionError("unreachable")
 
 

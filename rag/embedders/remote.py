@@ -12,6 +12,8 @@ import numpy as np
 from rag.embedders.base import Embedder
 from rag.providers import patiently
 
+QUESTION_ATTEMPTS = 3  # somebody waits: 1 + 2 seconds
+DOCUMENT_ATTEMPTS = 6  # limits count by the minute: 1 + 2 + 4 + 8 + 16 seconds
 # An English letter or space counts half a token, every other byte a whole one. That is more than any tokenizer makes of
 # ordinary text (about 4.5 characters a token), and needs no vocabulary.
 _HALF_TOKENS = b" abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -63,7 +65,8 @@ class RemoteEmbedder(Embedder):
     def _vectors(self, texts: list[str], question: bool) -> np.ndarray:
         try:
             # Checked here as well, so that two halves cannot make up for each other's missing and surplus vectors.
-            return self._checked(patiently(lambda: self._request(texts, question)), len(texts))
+            attempts = QUESTION_ATTEMPTS if question else DOCUMENT_ATTEMPTS
+            return self._checked(patiently(lambda: self._request(texts, question), attempts), len(texts))
         except TooLargeError:
             middle = len(texts) // 2
             return np.concatenate([self._vectors(texts[:middle], question), self._vectors(texts[middle:], question)])

@@ -47,8 +47,8 @@ class Gemini(LLM):
                     if candidate.finish_reason:
                         finish, detail = _finish(candidate.finish_reason.value), candidate.finish_reason.value
         except ProviderError:
-            if not finish:
-                raise  # a connection lost after the end is no loss
+            if not finish:  # a connection lost after the end is no loss
+                raise
         return Completion(
             "",
             finish or "broken",

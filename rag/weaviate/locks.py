@@ -6,7 +6,7 @@ import os
 import subprocess
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import IO
 
@@ -14,82 +14,81 @@ from filelock import FileLock
 
 from rag.errors import ServerError
 
-SERVER, WATCHDOG, HOLDERS, START = "server.lock", "watchdog.lock", "holders.lock", "start.lock"
-START_LOCK_SECONDS = 120.0
+FOLDER, HOLDERS, SERVER, WATCHDOG = "folder.lock", "holders.lock", "server.lock", "watchdog.lock"
+FOLDER_LOCK_SECONDS = 120.0
 PROBE_SECONDS = 2.0  # whoever asks whether a lock is held takes it for an instant
 
-_held_by_us: dict[Path, int] = {}  # bare descriptors: no file object that complains about being open at exit
-_held_by_us_guard = threading.Lock()
+# Bare descriptors: a file object would complain that it is still open when the process ends, which is the point of it.
+_held_by_us: dict[Path, int] = {}
+_guard = threading.Lock()
 
 
 def folder_lock(folder: Path) -> FileLock:
-    """The lock under which a server of this data folder is started, stopped or adopted; a context manager."""
-    return FileLock(folder / START, timeout=START_LOCK_SECONDS)
-
-
-def is_held(path: Path) -> bool:
-    """Whether a living process holds the lock file."""
-    try:
-        file = path.open("rb")
-    except FileNotFoundError:
-        return False
-    with file:
-        return not _try_lock(file, shared=True)
-
-
-def spawn(command: Sequence[str], lock: Path, argv0: str | None = None, log: Path | None = None, **options) -> int | None:
-    """Start a process of its own session that holds ``lock`` for as long as it lives; its pid, or None if the lock is held.
-
-    The child inherits the locked file, so that there is no moment at which it runs without the lock.
-    """
-    with lock.open("ab") as file:
-        if not _wait_for_lock(file, shared=False, seconds=PROBE_SECONDS):
-            return None
-        output: IO[bytes] | int = log.open("ab") if log else subprocess.DEVNULL
-        try:
-            process = subprocess.Popen(
-                [argv0 or command[0], *command[1:]], executable=command[0], pass_fds=[file.fileno()],
-                stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT, start_new_session=True, **options,
-            )
-        finally:
-            if not isinstance(output, int):
-                output.close()
-    # Somebody has to take note of its end, or it stays a zombie for as long as this process runs.
-    threading.Thread(target=process.wait, name=f"wait-{process.pid}", daemon=True).start()
-    return process.pid
+    """The lock under which a folder's server and watchdog are started and ended; a context manager."""
+    return FileLock(folder / FOLDER, timeout=FOLDER_LOCK_SECONDS)
 
 
 def hold(folder: Path) -> None:
-    """Say that this process needs the server of the folder, until ``release`` or its own end."""
-    with _held_by_us_guard:
+    """Say that this process needs the folder's server, until ``release`` or its own end."""
+    with _guard:
         if folder in _held_by_us:
             return
         file = os.open(folder / HOLDERS, os.O_RDWR | os.O_CREAT, 0o600)
-        if not _wait_for_lock(file, shared=True, seconds=PROBE_SECONDS):
+        if not _locked(file, shared=True, seconds=PROBE_SECONDS):
             os.close(file)
-            raise ServerError(f"{folder / HOLDERS} is locked by another program. Close it, or delete the file.")
+            raise ServerError(f"{folder / HOLDERS} is locked by another program. End it and try again.")
         _held_by_us[folder] = file
 
 
 def release(folder: Path) -> None:
-    """Say that this process does not need the server of the folder any more."""
-    with _held_by_us_guard:
+    """Say that this process does not need the folder's server any more."""
+    with _guard:
         file = _held_by_us.pop(folder, None)
         if file is not None:
             os.close(file)
 
 
 def is_needed(folder: Path) -> bool:
-    """Whether any living process holds the folder's server."""
+    """Whether any living process needs the folder's server."""
+    return _is_refused(folder / HOLDERS, shared=False)
+
+
+def is_held(path: Path) -> bool:
+    """Whether the process that was started with this lock lives."""
+    return _is_refused(path, shared=True)
+
+
+def spawn(
+    command: Sequence[str], lock: Path, cwd: str | Path, name: str | None = None, log: Path | None = None,
+    env: Mapping[str, str] | None = None,
+) -> int | None:
+    """Start a process that holds ``lock`` for as long as it lives; its pid, or None where the lock is held already.
+
+    The child inherits the locked file: there is no moment at which it runs without the lock. It gets a session of its own,
+    so that Ctrl-C in the terminal does not end it before those who use it.
+    """
+    with lock.open("ab") as file, (log or Path(os.devnull)).open("ab") as output:
+        if not _locked(file.fileno(), shared=False, seconds=PROBE_SECONDS):
+            return None
+        process = subprocess.Popen(
+            [name or command[0], *command[1:]], executable=command[0], pass_fds=[file.fileno()], env=env, cwd=cwd,
+            stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT, start_new_session=True,
+        )
+    # Somebody has to take note of its end, or it stays a zombie for as long as this process runs.
+    threading.Thread(target=process.wait, name=f"wait-{process.pid}", daemon=True).start()
+    return process.pid
+
+
+def _is_refused(path: Path, shared: bool) -> bool:
     try:
-        file = (folder / HOLDERS).open("ab")
+        file: IO[bytes] = path.open("r+b")
     except FileNotFoundError:
         return False
     with file:
-        return not _try_lock(file, shared=False)
+        return not _try_lock(file.fileno(), shared)
 
 
-def _wait_for_lock(file: IO[bytes] | int, shared: bool, seconds: float) -> bool:
+def _locked(file: int, shared: bool, seconds: float) -> bool:
     deadline = time.monotonic() + seconds
     while not _try_lock(file, shared):
         if time.monotonic() > deadline:
@@ -98,7 +97,7 @@ def _wait_for_lock(file: IO[bytes] | int, shared: bool, seconds: float) -> bool:
     return True
 
 
-def _try_lock(file: IO[bytes] | int, shared: bool) -> bool:
+def _try_lock(file: int, shared: bool) -> bool:
     import fcntl  # not on Windows, where there is no embedded server
 
     try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import hashlib
 import os
 import platform
@@ -61,11 +62,7 @@ def binary(progress: Progress | None = None, cache: Path | None = None, url: str
 
     Raises ServerError, with the ways on, where it cannot be had.
     """
-    if platform.system() == "Windows":
-        raise ServerError(
-            "There is no embedded Weaviate for Windows. Run `docker compose up -d weaviate` and set "
-            "WEAVIATE_URL=http://localhost:8080, or set WEAVIATE_URL to a server elsewhere."
-        )
+    refuse_windows()
     path = cached_path(cache)
     if _is_usable(path):
         return path
@@ -81,6 +78,15 @@ def binary(progress: Progress | None = None, cache: Path | None = None, url: str
             "1 GB of space, or set WEAVIATE_URL to a server elsewhere."
         ) from error
     return path
+
+
+def refuse_windows() -> None:
+    """Raise ServerError on Windows, for which Weaviate is not built."""
+    if platform.system() == "Windows":
+        raise ServerError(
+            "There is no embedded Weaviate for Windows. Run `docker compose up -d weaviate` and set "
+            "WEAVIATE_URL=http://localhost:8080, or set WEAVIATE_URL to a server elsewhere."
+        )
 
 
 def _is_usable(path: Path) -> bool:
@@ -154,7 +160,7 @@ def _downloaded(folder: Path, url: str, report: Progress) -> Path:
     try:
         with _member(archive) as source, target.open("wb") as file:
             shutil.copyfileobj(source, file, CHUNK_BYTES)
-    except (tarfile.TarError, zipfile.BadZipFile, EOFError, zlib.error, KeyError) as error:
+    except (tarfile.TarError, zipfile.BadZipFile, gzip.BadGzipFile, EOFError, zlib.error, KeyError) as error:
         raise _Failed(f"what came is no whole archive with a Weaviate in it: {error}") from error
     return _runnable(target)
 

@@ -89,6 +89,10 @@ class Records:
             with translated("write the catalogue"):
                 self._tenants.tenant(COLLECTION).data.delete_by_id(_record_id(kind, key, fingerprint))
 
+    def drop(self) -> None:
+        """Delete all records of this workspace."""
+        self._tenants.drop(COLLECTION)
+
     def _create(self, name: str) -> None:
         self._client.collections.create(
             name,

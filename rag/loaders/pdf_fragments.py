@@ -1,0 +1,280 @@
+"""What a PDF page paints as text: every string with its exact place, width and size."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from pypdf.generic import ArrayObject, ContentStream, DictionaryObject, StreamObject
+# pypdf's own text extraction gives no widths, without which columns and word gaps are guesses; its Font does.
+from pypdf.generic._font import Font
+
+from rag.loaders.base import clean
+
+Matrix = tuple[float, float, float, float, float, float]
+IDENTITY: Matrix = (1.0, 0.0, 0.0, 1.0, 0.0, 0.0)
+LIGATURES = str.maketrans({"ﬀ": "ff", "ﬁ": "fi", "ﬂ": "fl", "ﬃ": "ffi", "ﬄ": "ffl", "ﬅ": "st", "ﬆ": "st"})
+MAX_FORM_DEPTH = 8
+MAX_FORMS = 2000
+
+
+@dataclass(frozen=True, slots=True)
+class Fragment:
+    """A painted string: its baseline runs from ``left`` to ``right`` at height ``y``, in points, y growing upwards.
+
+    Text that was painted turned by ``turn`` quarters is given as a reader sees it who turns the page.
+    """
+
+    text: str
+    left: float
+    right: float
+    y: float
+    size: float
+    bold: bool
+    turn: int = 0
+
+
+@dataclass(slots=True)
+class _Face:
+    """A font with the text and width of each of its codes."""
+
+    font: Font
+    bold: bool
+    known: dict[str, tuple[str, float]] = field(default_factory=dict)
+
+    def codes(self, data: bytes | str) -> Iterator[tuple[str, float, bool]]:
+        """(text, width in thousandths of the size, whether it is the one-byte space) for each code of a string."""
+        encoding = self.font.encoding
+        if isinstance(data, str):
+            codes = data
+        elif isinstance(encoding, str):
+            codes = data.decode(encoding, "replace")
+        else:
+            codes = data.decode("latin-1")
+        simple = not isinstance(encoding, str)
+        for code in codes:
+            if (found := self.known.get(code)) is None:
+                found = self.known[code] = self._look_up(code, isinstance(data, str))
+            yield *found, simple and code == " "
+
+    def _look_up(self, code: str, decoded: bool) -> tuple[str, float]:
+        font = self.font
+        text = code
+        if not decoded and not isinstance(font.encoding, str):
+            text = font.encoding.get(ord(code), code)
+        text = text if decoded else str(font.character_map.get(text, text))
+        width = font.space_width if code == font.space_char else font.get_text_width(code)
+        return clean(text).translate(LIGATURES), float(width)
+
+
+@dataclass(slots=True)
+class _State:
+    """The part of the graphics state that ``q`` saves and that text depends on."""
+
+    matrix: Matrix = IDENTITY
+    face: _Face | None = None
+    size: float = 1.0
+    character_space: float = 0.0
+    word_space: float = 0.0
+    stretch: float = 1.0
+    leading: float = 0.0
+    rise: float = 0.0
+
+
+class FragmentReader:
+    """Reads pages into fragments; fonts are kept from page to page."""
+
+    def __init__(self) -> None:
+        self._faces: dict[int, _Face] = {}
+
+    def read(self, page: DictionaryObject, pdf: Any) -> list[Fragment]:
+        """The fragments of a page in the order they are painted; raises whatever a damaged page makes pypdf raise."""
+        contents = page.get("/Contents")
+        contents = contents.get_object() if contents is not None else None
+        if not isinstance(contents, (ArrayObject, StreamObject)):
+            return []
+        painter = _Painter(self._faces, pdf)
+        painter.run(ContentStream(contents, pdf, "bytes"), page.get("/Resources"), _State(), 0)
+        return painter.fragments
+
+
+class _Painter:
+    """Follows the operators of one page (and of the forms it paints) that move, set or show text."""
+
+    def __init__(self, faces: dict[int, _Face], pdf: Any) -> None:
+        self.fragments: list[Fragment] = []
+        self._faces = faces
+        self._pdf = pdf
+        self._forms = 0
+        self._state = _State()
+        self._text: Matrix = IDENTITY
+        self._line: Matrix = IDENTITY
+        self._resources = DictionaryObject()
+        self._marks: list[bool] = []
+
+    def run(self, content: ContentStream, resources: Any, state: _State, depth: int) -> None:
+        """Paint one content stream."""
+        outer = (self._state, self._text, self._line, self._resources, self._marks)
+        resources = resources.get_object() if resources is not None else None
+        self._resources = resources if isinstance(resources, DictionaryObject) else self._resources
+        self._state, self._marks = state, list(self._marks)
+        stack: list[_State] = []
+        for operands, operator in content.operations:
+            if operator == b"q":
+                stack.append(replace(self._state))
+            elif operator == b"Q":
+                self._state = stack.pop() if stack else self._state
+            elif operator == b"Do":
+                self._form(operands, depth)
+            elif handler := OPERATORS.get(operator):
+                try:
+                    handler(self, operands)
+                except (IndexError, TypeError, ValueError):
+                    continue
+        self._state, self._text, self._line, self._resources, self._marks = outer
+
+    def _form(self, operands: list[Any], depth: int) -> None:
+        forms = self._resources.get("/XObject", DictionaryObject()).get_object()
+        form = forms.get(operands[0]) if operands and isinstance(forms, DictionaryObject) else None
+        form = form.get_object() if form is not None else None
+        self._forms += 1
+        if depth >= MAX_FORM_DEPTH or self._forms > MAX_FORMS:
+            return
+        if not isinstance(form, StreamObject) or form.get("/Subtype") != "/Form":
+            return
+        matrix = [float(number) for number in form.get("/Matrix", IDENTITY)]
+        inner = replace(self._state, matrix=_times(tuple(matrix), self._state.matrix))
+        self.run(ContentStream(form, self._pdf, "bytes"), form.get("/Resources"), inner, depth + 1)
+
+    def set_font(self, operands: list[Any]) -> None:
+        fonts = self._resources.get("/Font", DictionaryObject()).get_object()
+        resource = fonts[operands[0]].get_object() if operands[0] in fonts else None
+        self._state.face = self._face(resource) if resource is not None else None
+        self._state.size = float(operands[1])
+
+    def _face(self, resource: Any) -> _Face:
+        # The resource stays alive with its reader, so its identity names it.
+        key = id(resource)
+        if key not in self._faces:
+            font = Font.from_font_resource(resource)
+            name = f"{font.name} {font.font_descriptor.weight}".lower()
+            bold = any(word in name for word in ("bold", "black", "heavy", "semibold")) or " 700" in name
+            self._faces[key] = _Face(font, bold)
+        return self._faces[key]
+
+    def move(self, operands: list[Any]) -> None:
+        self._line = self._text = _times((1, 0, 0, 1, float(operands[0]), float(operands[1])), self._line)
+
+    def move_and_lead(self, operands: list[Any]) -> None:
+        self._state.leading = -float(operands[1])
+        self.move(operands)
+
+    def next_line(self, operands: list[Any]) -> None:
+        self.move([0, -self._state.leading])
+
+    def set_matrix(self, operands: list[Any]) -> None:
+        a, b, c, d, e, f = map(float, operands[:6])
+        self._line = self._text = (a, b, c, d, e, f)
+
+    def begin(self, operands: list[Any]) -> None:
+        self._line = self._text = IDENTITY
+
+    def transform(self, operands: list[Any]) -> None:
+        a, b, c, d, e, f = map(float, operands[:6])
+        self._state.matrix = _times((a, b, c, d, e, f), self._state.matrix)
+
+    def show(self, operands: list[Any]) -> None:
+        if isinstance(operands[0], (bytes, str)):
+            self._show(operands[0])
+
+    def show_array(self, operands: list[Any]) -> None:
+        state = self._state
+        for item in operands[0]:
+            if isinstance(item, (bytes, str)):
+                self._show(item)
+            else:
+                self._advance(-float(item) / 1000 * state.size * state.stretch)
+
+    def show_next_line(self, operands: list[Any]) -> None:
+        self.next_line([])
+        self.show(operands)
+
+    def show_spaced(self, operands: list[Any]) -> None:
+        self._state.word_space, self._state.character_space = float(operands[0]), float(operands[1])
+        self.show_next_line(operands[2:])
+
+    def mark(self, operands: list[Any]) -> None:
+        """Tagged PDFs say themselves which text is a running header or footer."""
+        properties = operands[1].get_object() if len(operands) > 1 and hasattr(operands[1], "get_object") else None
+        pagination = isinstance(properties, DictionaryObject) and properties.get("/Type") == "/Pagination"
+        self._marks.append(bool(operands and operands[0] == "/Artifact" and pagination))
+
+    def unmark(self, operands: list[Any]) -> None:
+        if self._marks:
+            self._marks.pop()
+
+    def _advance(self, distance: float) -> None:
+        self._text = _times((1, 0, 0, 1, distance, 0), self._text)
+
+    def _show(self, data: bytes | str) -> None:
+        state = self._state
+        if state.face is None:
+            return
+        parts: list[str] = []
+        width = 0.0
+        for text, thousandths, is_space in state.face.codes(data):
+            parts.append(text)
+            width += thousandths / 1000 * state.size + state.character_space + (state.word_space if is_space else 0)
+        before = _times((1, 0, 0, 1, 0, state.rise), _times(self._text, state.matrix))
+        self._advance(width * state.stretch)
+        after = _times((1, 0, 0, 1, 0, state.rise), _times(self._text, state.matrix))
+        shown = "".join(parts)
+        if shown and not any(self._marks):
+            self.fragments.append(_fragment(shown, before, after, state))
+
+
+def _fragment(text: str, before: Matrix, after: Matrix, state: _State) -> Fragment:
+    size = abs(state.size) * math.hypot(before[2], before[3])
+    bold = state.face is not None and state.face.bold
+    turn = round(math.atan2(before[1], before[0]) / (math.pi / 2)) % 4
+    (x0, y0), (x1, _) = _turned(before[4], before[5], turn), _turned(after[4], after[5], turn)
+    return Fragment(text, min(x0, x1), max(x0, x1), y0, size, bold, turn)
+
+
+def _turned(x: float, y: float, turn: int) -> tuple[float, float]:
+    return ((x, y), (y, -x), (-x, -y), (-y, x))[turn]
+
+
+def _times(left: Matrix, right: Matrix) -> Matrix:
+    a, b, c, d, e, f = left
+    g, h, i, j, k, m = right
+    return (a * g + b * i, a * h + b * j, c * g + d * i, c * h + d * j, e * g + f * i + k, e * h + f * j + m)
+
+
+def _setter(name: str, scale: float = 1.0) -> Callable[[_Painter, list[Any]], None]:
+    return lambda painter, operands: setattr(painter._state, name, float(operands[0]) * scale)
+
+
+OPERATORS: dict[bytes, Callable[[_Painter, list[Any]], None]] = {
+    b"BT": _Painter.begin,
+    b"cm": _Painter.transform,
+    b"Tf": _Painter.set_font,
+    b"Td": _Painter.move,
+    b"TD": _Painter.move_and_lead,
+    b"Tm": _Painter.set_matrix,
+    b"T*": _Painter.next_line,
+    b"Tj": _Painter.show,
+    b"TJ": _Painter.show_array,
+    b"'": _Painter.show_next_line,
+    b'"': _Painter.show_spaced,
+    b"Tc": _setter("character_space"),
+    b"Tw": _setter("word_space"),
+    b"TL": _setter("leading"),
+    b"Ts": _setter("rise"),
+    b"Tz": _setter("stretch", 0.01),
+    b"BDC": _Painter.mark,
+    b"BMC": _Painter.mark,
+    b"EMC": _Painter.unmark,
+}
