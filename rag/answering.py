@@ -44,7 +44,7 @@ def answer(
     if declined:
         stage = Stage("generate", name, note=declined)
         return _with(trace, Answer(REFUSAL, "refused"), stage)
-    inputs = (name, trace.question, [chunk.id for chunk in sources], [(turn.role, turn.text) for turn in trace.history])
+    inputs = (name, settings.language, trace.question, [chunk.id for chunk in sources], [(turn.role, turn.text) for turn in trace.history])
     try:
         if name == EXTRACTIVE:
             stage, found = run_stage("generate", inputs, lambda: _quote(trace, sources, settings, workspace, statistics))
@@ -70,6 +70,11 @@ def no_documents(question: str, history: Sequence[Turn], settings: Settings) -> 
         stages=(Stage("generate", settings.answerer, note=note),),
         answer=Answer(REFUSAL, "refused"),
     )
+
+
+def costs_nothing(settings: Settings, workspace: Workspace) -> bool:
+    """Whether an answer under these settings calls no paid service."""
+    return _answerer(settings, workspace) == EXTRACTIVE
 
 
 def _answerer(settings: Settings, workspace: Workspace) -> str:

@@ -86,7 +86,7 @@ def _build(
     if index and rebuild and embedder.dimensions not in (None, index.dimensions):
         drop(store, catalogue, fingerprint)
         index = None
-    if index and not store.has_index(fingerprint):
+    if not store.has_index(fingerprint) and index:
         catalogue.forget_index(fingerprint)
         index = None
     documents = catalogue.documents()

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from rag import loaders
-from rag.catalogue import SAMPLES_PRESENT, SAMPLES_REMOVED, Catalogue
+from rag.catalogue import SAMPLES_PRESENT, SAMPLES_REMOVED, Catalogue, DocumentRecord
 from rag.environment import SAMPLES_FOLDER
 from rag.errors import LoadError
 
@@ -73,42 +73,47 @@ def source_of(path: Path) -> str:
     return SAMPLES_PREFIX + path.relative_to(samples).as_posix() if path.is_relative_to(samples) else str(path)
 
 
+def _prefix(folder: Path) -> str:
+    """What the sources of all files in the folder begin with."""
+    source = source_of(folder)
+    return SAMPLES_PREFIX if source == SAMPLES_PREFIX + "." else source.rstrip("/") + "/"
+
+
 def add_paths(catalogue: Catalogue, paths: Sequence[Path], progress: Progress = quiet) -> SyncReport:
     """Load the files and folders that are new or changed into the workspace; files gone from a given folder are removed.
 
     A file that cannot be read is reported by name and stops nothing. Raises LoadError for a path that does not exist.
     """
-    found: list[tuple[Path, str]] = []
+    found: dict[str, tuple[Path, str]] = {}
     folders = []
     for path in paths:
-        files = loaders.find_files(path)
         base = path if path.is_dir() else path.parent
-        folders += [source_of(path)] if path.is_dir() else []
-        found += [(file, file.relative_to(base).as_posix()) for file in files]
-    sources = {source_of(file) for file, _ in found}
+        folders += [_prefix(path)] if path.is_dir() else []
+        found |= {source_of(file): (file, file.relative_to(base).as_posix()) for file in loaders.find_files(path)}
+    known = {record.source: record for record in catalogue.documents()}
     tally = Tally()
-    for record in catalogue.documents():
-        inside = any(record.source.startswith(folder.rstrip("/") + "/") or folder == SAMPLES_PREFIX + "." for folder in folders)
-        if inside and record.source not in sources and not record.source.startswith(UPLOADS_PREFIX):
+    for source, record in known.items():
+        if source not in found and any(source.startswith(folder) for folder in folders):
             catalogue.remove_document(record.id)
             tally.lists["removed"].append(record.name)
-    for number, (file, name) in enumerate(found):
+    for number, (source, (file, name)) in enumerate(found.items()):
         progress(f"Reading {name}", number / len(found))
-        _add(catalogue, file, name, source_of(file), tally)
-    if any(source.startswith(SAMPLES_PREFIX) for source in sources):
+        _add(catalogue, file, name, source, known.get(source), tally)
+    if any(source.startswith(SAMPLES_PREFIX) for source in found):
         catalogue.set_samples(SAMPLES_PRESENT)
     return tally.report()
 
 
 def add_upload(catalogue: Catalogue, path: Path, name: str) -> SyncReport:
     """Load one uploaded file; an earlier upload of the same name is replaced."""
+    source = UPLOADS_PREFIX + name
+    known = next((record for record in catalogue.documents() if record.source == source), None)
     tally = Tally()
-    _add(catalogue, path, name, UPLOADS_PREFIX + name, tally)
+    _add(catalogue, path, name, source, known, tally)
     return tally.report()
 
 
-def _add(catalogue: Catalogue, file: Path, name: str, source: str, tally: Tally) -> None:
-    known = {record.source: record for record in catalogue.documents()}.get(source)
+def _add(catalogue: Catalogue, file: Path, name: str, source: str, known: DocumentRecord | None, tally: Tally) -> None:
     try:
         file_hash = hashlib.sha256(f"{LOADERS_VERSION} {name} ".encode() + file.read_bytes()).hexdigest()
         if known and known.file_hash == file_hash:
@@ -118,6 +123,7 @@ def _add(catalogue: Catalogue, file: Path, name: str, source: str, tally: Tally)
         return tally.lists["failed"].append(Failure(name, error.strerror or str(error)))
     except LoadError as error:
         if known:
+            # What the file used to say is no longer so; an old text must not be quoted.
             catalogue.remove_document(known.id)
         return tally.lists["failed"].append(Failure(name, error.reason))
     catalogue.save_document(document, file_hash)

@@ -1,4 +1,4 @@
-"""What every client of a model behind an API needs: text that can be sent, patience with limits, errors in plain words."""
+"""What every client of a model behind an API needs: text that can be sent, patience, errors in plain words."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class BusyError(ProviderError):
 
 
 def patiently(call: Callable[[], T], attempts: int = 3) -> T:
-    """What ``call`` gives; after BusyError it is tried again, after the service's own delay, else after 1, 2, 4 ... seconds.
+    """What ``call`` gives; after BusyError it is tried again, after the service's own delay, else 1, 2, 4 ... seconds.
 
     Raises the last BusyError, at once where the delay asked for is over 30 seconds: a person is waiting.
     """
@@ -65,7 +65,8 @@ def require_gemini_key(environment: Environment) -> None:
     """Raises ProviderError where there is no key."""
     if not environment.gemini_api_key:
         raise ProviderError(
-            "GEMINI_API_KEY is not set. Get a key at https://aistudio.google.com/apikey and set it, or choose another model."
+            "GEMINI_API_KEY is not set. Get a key at https://aistudio.google.com/apikey and set it, "
+            "or choose another model."
         )
 
 
@@ -94,7 +95,9 @@ def gemini_errors(name: str, environment: Environment) -> Iterator[None]:
         raise BusyError(f"{name} did not answer in time. Try again.") from error
     except (httpx.HTTPError, httpx2.HTTPError) as error:
         place = environment.gemini_base_url or "generativelanguage.googleapis.com"
-        raise ProviderError(f"{name}: the connection to {place} failed ({shortened(error)}). Check the network.") from error
+        raise ProviderError(
+            f"{name}: the connection to {place} failed ({shortened(error)}). Check the network."
+        ) from error
     except ValueError as error:  # the client's own for no JSON, pydantic's for JSON of another shape
         raise ProviderError(f"{name} sent an answer that cannot be read ({shortened(error)}). Try again.") from error
 

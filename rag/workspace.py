@@ -45,7 +45,7 @@ class Workspace:
         Raises RagError where the index has not been built, IndexMismatchError where that is for want of this embedder.
         """
         record = self.catalogue.index(settings.fingerprint())
-        if record is not None and self.store.has_index(record.fingerprint):
+        if record is not None:
             return record
         if not self.catalogue.documents():
             return None

@@ -45,7 +45,12 @@ class Stub(Embedder):
 @pytest.mark.parametrize("name", embedders.EMBEDDERS)
 def test_every_embedder_gives_unit_vectors_in_order_and_only_for_text(name: str, keyed: Environment) -> None:
     embedder = embedders.build(name, keyed)
-    texts = ["The tyre pressure is 2.5 bar.", "A much longer sentence about charging speeds. " * 40, "Tow mode.", "Tow mode."]
+    texts = [
+        "The tyre pressure is 2.5 bar.",
+        "A much longer sentence about charging speeds. " * 40,
+        "Tow mode.",
+        "Tow mode.",
+    ]
     seen: list[tuple[int, int]] = []
     vectors = embedder.embed_documents(texts, progress=lambda done, total: seen.append((done, total)))
     assert vectors.dtype == np.float32 and vectors.shape == (4, embedder.dimensions)
@@ -65,7 +70,9 @@ def test_blank_text_is_refused_before_anything_is_sent(
     name: str, keyed: Environment, voyage_server: VoyageServer, gemini: GeminiServer
 ) -> None:
     embedder = embedders.build(name, keyed)
-    with pytest.raises(ProviderError, match=f"^Text 2 of 3 is blank; {embedder.name} is sent no blank texts. Leave it out.$"):
+    with pytest.raises(
+        ProviderError, match=f"^Text 2 of 3 is blank; {embedder.name} is sent no blank texts. Leave it out.$"
+    ):
         embedder.embed_documents(["good", " \n\t", "also good"])
     for blank in ("", "   ", "\0"):
         with pytest.raises(ProviderError, match="^The question is blank. Type a few words to search for.$"):
@@ -94,7 +101,10 @@ def test_vectors_are_brought_to_length_one_and_dimensions_are_learnt() -> None:
         ([[1.0, 0.0]] * 3, "stub:m returned 3 vectors for 2 texts. Nothing of it was used."),
         ([[1.0, 0.0], [1.0]], "stub:m returned vectors of length 1, 2; expected 2. Nothing of it was used."),
         ([[1.0, 0.0, 0.0]] * 2, "stub:m returned vectors of length 3; expected 2. Nothing of it was used."),
-        ([[1.0, math.nan], [1.0, 0.0]], "stub:m returned a vector that is not a direction (NaN, infinite or all zero)."),
+        (
+            [[1.0, math.nan], [1.0, 0.0]],
+            "stub:m returned a vector that is not a direction (NaN, infinite or all zero).",
+        ),
         ([[0.0, 0.0], [1.0, 0.0]], "stub:m returned a vector that is not a direction (NaN, infinite or all zero)."),
     ],
 )
@@ -145,7 +155,9 @@ def test_names_and_keys() -> None:
 def test_minilm_knows_meaning() -> None:
     model = embedders.build("minilm", LOCAL)
     question = model.embed_query("How do I stop the cabin from getting hot in the sun?")
-    close, far = model.embed_documents(["The heat guard keeps the interior cool while parked.", "Invoices are due in May."])
+    close, far = model.embed_documents(
+        ["The heat guard keeps the interior cool while parked.", "Invoices are due in May."]
+    )
     assert question @ close > 0.4 > 0.2 > question @ far
 
 

@@ -16,7 +16,8 @@ Progress = Callable[[int, int], None]
 class Embedder(ABC):
     """Texts to unit vectors, float32; shared by every thread, so it keeps no state of a single call.
 
-    ``name`` is the full ``family:model``; ``dimensions`` is None until the first answer of a model that is not in the tables.
+    ``name`` is the full ``family:model``; ``dimensions`` is None until the first answer of a model that no
+    table knows.
     ``revision`` changes when the same model would give other numbers than before, which makes cached ones worthless.
     A variant gives ``_batches`` and, where questions are embedded in a way of their own, ``_query``.
     """
@@ -37,7 +38,7 @@ class Embedder(ABC):
                 progress(done, len(texts))
         returned = sum(row is not None for row in rows)
         if returned != len(texts):
-            raise ProviderError(f"{self.name} returned {returned} vectors for {len(texts)} texts. Nothing of it was used.")
+            raise self._miscounted(returned, len(texts))
         return np.stack(rows) if rows else np.zeros((0, self.dimensions or 0), dtype=np.float32)
 
     def embed_batches(self, texts: Sequence[str]) -> Iterator[tuple[list[int], np.ndarray]]:
@@ -51,8 +52,9 @@ class Embedder(ABC):
                 raise ProviderError(
                     f"Text {position + 1} of {len(texts)} is blank; {self.name} is sent no blank texts. Leave it out."
                 )
-        for positions, vectors in self._batches(cleaned):
-            yield positions, self._checked(vectors, len(positions))
+        if cleaned:  # where a cache held everything, the model is not even loaded
+            for positions, vectors in self._batches(cleaned):
+                yield positions, self._checked(vectors, len(positions))
 
     def embed_query(self, text: str) -> np.ndarray:
         """[d] for a question. Raises ProviderError, without a call where the question is blank."""
@@ -73,14 +75,19 @@ class Embedder(ABC):
         """[1, d] for one text that is not blank."""
         return next(vectors for _, vectors in self._batches([text]))
 
+    def _miscounted(self, returned: int, count: int) -> ProviderError:
+        return ProviderError(f"{self.name} returned {returned} vectors for {count} texts. Nothing of it was used.")
+
     def _checked(self, vectors: np.ndarray | Sequence[Sequence[float]], count: int) -> np.ndarray:
         if len(vectors) != count:
-            raise ProviderError(f"{self.name} returned {len(vectors)} vectors for {count} texts. Nothing of it was used.")
+            raise self._miscounted(len(vectors), count)
         sizes = {len(vector) for vector in vectors}
         if len(sizes) > 1 or (self.dimensions and sizes - {self.dimensions}):
             wanted = self.dimensions or "one length for all"
             found = ", ".join(str(size) for size in sorted(sizes))
-            raise ProviderError(f"{self.name} returned vectors of length {found}; expected {wanted}. Nothing of it was used.")
+            raise ProviderError(
+                f"{self.name} returned vectors of length {found}; expected {wanted}. Nothing of it was used."
+            )
         array = np.asarray(vectors, dtype=np.float32)
         lengths = np.linalg.norm(array, axis=1, keepdims=True)
         if not np.isfinite(lengths).all() or not (lengths > 0).all():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import sqlite3
 import threading
 import zipfile
@@ -22,13 +23,14 @@ KEY_BYTES = 16
 KEYS_PER_QUERY = 500
 QUERIES_KEPT = 256
 LOCKED_SECONDS = 30
+TABLE = "CREATE TABLE IF NOT EXISTS embeddings (key BLOB PRIMARY KEY, vector BLOB NOT NULL) WITHOUT ROWID"
 
 
 class CachedEmbedder(Embedder):
     """The same vectors as ``inner`` gives, of which only those are computed that no cache holds.
 
-    Stored as float32, so that a kept vector is the computed one to the last bit and ranks never depend on the cache's state.
-    Every batch is stored as it ends. ``trouble`` is "" or a sentence on why a file cannot be used; embedding goes on without.
+    Stored as float32, so that a kept vector is the computed one to the last bit and no rank depends on what was cached.
+    Every batch is stored as it ends. ``trouble`` is "" or a sentence on why a file cannot be used; embedding goes on.
     """
 
     def __init__(self, inner: Embedder, folder: Path, shipped: Sequence[Path] = ()) -> None:
@@ -134,7 +136,7 @@ class CachedEmbedder(Embedder):
         try:
             connection.execute("PRAGMA journal_mode=WAL")
             connection.execute("PRAGMA synchronous=NORMAL")
-            connection.execute("CREATE TABLE IF NOT EXISTS embeddings (key BLOB PRIMARY KEY, vector BLOB NOT NULL) WITHOUT ROWID")
+            connection.execute(TABLE)
         except sqlite3.Error:
             connection.close()
             raise
@@ -190,7 +192,7 @@ def read_shipped(path: Path, embedder: Embedder) -> dict[bytes, np.ndarray]:
     if not path.is_file():
         return {}
     try:
-        with np.load(path, allow_pickle=False) as content:
+        with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as content:
             keys, vectors = content["keys"], content["vectors"].astype(np.float32)
         if vectors.shape != (len(keys), embedder.dimensions):
             raise ValueError(f"its vectors are {vectors.shape}, not those of {embedder.name}")

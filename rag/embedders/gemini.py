@@ -10,7 +10,7 @@ from rag.providers import gemini_client, gemini_errors, require_gemini_key
 
 DEFAULT_MODEL = "gemini-embedding-2"
 # ai.google.dev/gemini-api/docs/embeddings and .../models, read in November 2026: tokens in a text (less the task's own
-# words), 100 texts in a request, the default dimension. No limit of a request's tokens is given; quotas count per minute.
+# words), 100 texts in a request, the default dimension. No limit of a request's tokens is given.
 MODELS = {
     "gemini-embedding-2": Limits(8_192 - 32, 100_000, 100, 3072),
     "gemini-embedding-001": Limits(2_048, 100_000, 100, 3072),

@@ -56,7 +56,7 @@ class MiniLM(Embedder):
     def _batches(self, texts: Sequence[str]) -> Iterator[tuple[list[int], np.ndarray]]:
         with _load_lock:
             session, tokenizer = _load()
-        # Sorted by characters, so that what is tokenized together needs little padding and a group is stored as it ends.
+        # Sorted by characters, so that what is worked off together needs little padding.
         order = iter(sorted(range(len(texts)), key=lambda position: len(texts[position])))
         while group := list(islice(order, GROUP_TEXTS)):
             # One by one: a batch would start the tokenizer's threads, which warn in every process forked afterwards.
@@ -76,7 +76,7 @@ class MiniLM(Embedder):
 
 
 def _windows(token_ids: list[int]) -> list[list[int]]:
-    """The tokens in windows of at most 254, each between [CLS] and [SEP]; one empty window where there are no tokens."""
+    """The tokens in windows of at most 254, each between [CLS] and [SEP]; one empty window where there are none."""
     starts = range(0, max(len(token_ids), 1), WINDOW_TOKENS)
     return [[CLS, *token_ids[start : start + WINDOW_TOKENS], SEP] for start in starts]
 

@@ -1,4 +1,4 @@
-"""What embedders behind an API share: requests within the service's limits, and the texts that are too long for them."""
+"""What embedders behind an API share: requests within the service's limits, and texts that are too long for them."""
 
 from __future__ import annotations
 

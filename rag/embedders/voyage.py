@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     import voyageai
 
 DEFAULT_MODEL = "voyage-4"
-# docs.voyageai.com/docs/embeddings and /reference/embeddings-api, read in November 2026: the context length, the tokens in
-# a request, the default output dimension. A request may hold 1,000 texts; 128 lose less when one fails.
+# docs.voyageai.com/docs/embeddings and /reference/embeddings-api, read in November 2026: the context length, the tokens
+# in a request, the default output dimension. A request may hold 1,000 texts; 128 lose less when one fails.
 MODELS = {
     "voyage-4": Limits(32_000, 320_000, 128, 1024),
     "voyage-4-large": Limits(32_000, 120_000, 128, 1024),
@@ -39,7 +39,9 @@ class Voyage(RemoteEmbedder):
     def __init__(self, model: str, environment: Environment) -> None:
         model = model or DEFAULT_MODEL
         if model.endswith("-nano"):
-            raise SettingsError(f"{model} is no model of Voyage's service but one to download. Choose voyage:{DEFAULT_MODEL}.")
+            raise SettingsError(
+                f"{model} is no model of Voyage's service but one to download. Choose voyage:{DEFAULT_MODEL}."
+            )
         if not environment.voyage_api_key:
             raise ProviderError(
                 "VOYAGE_API_KEY is not set. Get a key at https://dashboard.voyageai.com and set it, or choose minilm."
@@ -60,7 +62,9 @@ class Voyage(RemoteEmbedder):
         except errors.VoyageError as error:
             raise self._problem(error, len(texts)) from error
         except (AttributeError, KeyError, TypeError, ValueError) as error:  # what the client makes of an odd answer
-            raise ProviderError(f"{self.name} sent an answer that cannot be read ({shortened(error)}). Try again.") from error
+            raise ProviderError(
+                f"{self.name} sent an answer that cannot be read ({shortened(error)}). Try again."
+            ) from error
 
     def _problem(self, error: voyageai.error.VoyageError, count: int) -> Exception:
         from voyageai import error as errors
@@ -90,4 +94,4 @@ def _client(api_key: str, base_url: str) -> voyageai.Client:
 
     # Its own retries would ignore the delay that the service asks for, so it makes one attempt and we ask again.
     timeout = (CONNECT_SECONDS, READ_SECONDS)
-    return voyageai.Client(api_key=api_key, max_retries=0, timeout=timeout, base_url=base_url or None)  # type: ignore[arg-type]
+    return voyageai.Client(api_key=api_key, max_retries=0, timeout=timeout, base_url=base_url or None)

@@ -22,7 +22,8 @@ CUT = {
 class Completion:
     """A finished text, never blank: ``finish`` is stop, or why it is only a part: length, blocked or broken.
 
-    Tokens are None where the service did not say; output counts the model's thinking too. ``detail`` is the service's word.
+    Tokens are None where the service did not say; output counts the model's thinking too. ``detail`` is the service's
+    own word.
     """
 
     text: str
@@ -46,7 +47,7 @@ class LLM(ABC):
     name: str
 
     def stream(self, system: str, prompt: str, max_tokens: int) -> Generator[str, None, Completion]:
-        """Yields the text in pieces, none empty, and returns its Completion: ``completion = yield from llm.stream(...)``.
+        """Yields the text in pieces, none empty, and returns its Completion, as ``yield from`` gives it.
 
         Where the stream breaks or is stopped after the first piece, that part is the completion. Raises ProviderError
         where there is no text at all; closing the generator ends the call.
@@ -54,7 +55,6 @@ class LLM(ABC):
         if not clean(prompt).strip():
             raise ProviderError("The prompt is blank, so no model was asked.")
         pieces: list[str] = []
-        ending = Completion("", "broken")
         with closing(self._stream(clean(system), clean(prompt), max_tokens)) as source:
             while True:
                 try:
@@ -90,7 +90,5 @@ class LLM(ABC):
 
     def _nothing(self, ending: Completion) -> str:
         if ending.finish == "blocked":
-            return f"{self.name} declined to answer ({ending.detail}). Put the question differently, or choose another answerer."
-        if ending.finish == "broken":
-            return f"The connection to {self.name} ended before an answer came. Try again."
+            return f"{self.name} declined to answer ({ending.detail}). Reword the question, or choose another answerer."
         return NO_ANSWER

@@ -62,7 +62,7 @@ class Gemini(LLM):
             yield from chunks
 
     def _opened(self, system: str, prompt: str, max_tokens: int) -> Iterator[types.GenerateContentResponse]:
-        """The stream once its first chunk is there, so that a busy service is noticed while asking again is still right."""
+        """The stream once its first chunk is there, so that a busy service is noticed while it can be asked again."""
         from google.genai import types
 
         config = types.GenerateContentConfig(
@@ -91,12 +91,11 @@ def _thinking(model: str) -> types.ThinkingConfig | None:
     """Little thinking, since the sources lie before the model: a level from Gemini 3 on, a budget in tokens in 2.5."""
     from google.genai import types
 
-    found = re.match(r"gemini-(\d+)", model)
-    if not found or int(found[1]) < 2 or model.startswith("gemini-2.0"):
-        return None
-    return types.ThinkingConfig(thinking_level=types.ThinkingLevel.LOW) if int(found[1]) > 2 else types.ThinkingConfig(
-        thinking_budget=THINKING_TOKENS // 2
-    )
+    if model.startswith("gemini-2.5"):
+        return types.ThinkingConfig(thinking_budget=THINKING_TOKENS // 2)
+    if re.match(r"gemini-([3-9]|\d\d)", model):
+        return types.ThinkingConfig(thinking_level=types.ThinkingLevel.LOW)
+    return None
 
 
 def _finish(reason: str) -> str:

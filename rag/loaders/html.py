@@ -163,8 +163,8 @@ class _Writer:
             self._block("list", line)
             self._list_is_open = True
 
-    def _block(self, kind: str, text: str, new_section: bool = False) -> None:
-        block = self.assembly.add(kind, text, "\n" if self._after_term else "\n\n")
+    def _block(self, kind: str, text: str, new_section: bool = False, joined_by: str = "\n\n") -> None:
+        block = self.assembly.add(kind, text, "\n" if self._after_term else joined_by)
         self._list_is_open = self._after_term = False
         path = tuple(title for _, _, title in self._headings)
         if new_section or path != (self.marks[-1][1] if self.marks else ()):
@@ -176,5 +176,5 @@ class _Writer:
         if caption:
             self._block("paragraph", caption)
         if rows:
-            self._block("table", rows)
+            self._block("table", rows, joined_by="\n" if caption else "\n\n")
 

@@ -1,10 +1,220 @@
-"""PDF."""
+"""PDF: paragraphs from the gaps between lines, sections from the outline, pages by sheet number and printed label."""
 
-from rag.loaders.base import Content
+from __future__ import annotations
+
+import io
+import logging
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import replace
+
+from pypdf import PdfReader
+from pypdf.errors import DependencyError
+
+from rag.errors import LoadError
+from rag.loaders.base import Assembly, Content, sections_from
+from rag.loaders.pdf_fragments import FragmentReader
+from rag.loaders.pdf_lines import Line, lines_of, without_running_lines
+from rag.loaders.pdf_outline import Place, locate, read_outline
+from rag.loaders.pdf_pieces import Piece, Spacing, Spelling, continues, follows_closely, is_caption, pieces_of
+from rag.loaders.pdf_tables import markdown_rows
+from rag.schema import Page, Section
+
+SCAN = "no text found (perhaps a scan)"
+MAX_NAMED = 10
+
+# What pypdf mends on the way is of no use to a reader; what it cannot mend becomes a notice or a LoadError.
+logging.getLogger("pypdf").setLevel(logging.CRITICAL)
 
 
 def load_pdf(data: bytes, name: str) -> Content:
-    """Stub."""
-    import io, pypdf
-    text = "\n\n".join(page.extract_text() for page in pypdf.PdfReader(io.BytesIO(data)).pages)
-    return Content(text)
+    """The text of every page that can be read; what could not be, and a missing outline, stand in the notices."""
+    reader = _open(data, name)
+    pages, notices = _lines(reader)
+    if not any(pages):
+        raise LoadError(name, SCAN)
+    pages = without_running_lines(pages)
+    places, outline_notices = _places(reader, pages)
+    writer = _Writer(pages, places)
+    writer.write()
+    text = writer.assembly.text
+    spans = _pages(writer.starts, _labels(reader, len(pages)), len(text))
+    sections = tuple(_with_pages(section, spans, text) for section in sections_from(text, writer.marks))
+    return Content(text, sections, spans, tuple(writer.assembly.blocks), (*notices, *outline_notices))
+
+
+def _open(data: bytes, name: str) -> PdfReader:
+    if b"%PDF-" not in data[:1024]:
+        raise LoadError(name, "not a PDF file")
+    try:
+        reader = PdfReader(io.BytesIO(data))
+        # An owner's password only guards against editing: such files open with an empty one.
+        if reader.is_encrypted and not reader.decrypt(""):
+            raise LoadError(name, "needs a password")
+        count = len(reader.pages)
+    except LoadError:
+        raise
+    except DependencyError:
+        raise LoadError(name, "encrypted; install the cryptography package to read it") from None
+    except Exception as error:  # noqa: BLE001 - damaged files make pypdf raise anything
+        raise LoadError(name, f"damaged PDF, cannot be opened ({type(error).__name__})") from error
+    if not count:
+        raise LoadError(name, "damaged PDF, it has no pages")
+    return reader
+
+
+def _lines(reader: PdfReader) -> tuple[list[list[Line]], list[str]]:
+    """Each page's lines, and notices on the pages that have none."""
+    fragments = FragmentReader()
+    pages: list[list[Line]] = []
+    failed: list[int] = []
+    for number in range(len(reader.pages)):
+        try:
+            pages.append(lines_of(fragments.read(reader.pages[number], reader)))
+        except Exception:  # noqa: BLE001 - one damaged page must not cost the others
+            pages.append([])
+            failed.append(number + 1)
+    empty = [number for number, lines in enumerate(pages, start=1) if not lines and number not in failed]
+    notices = []
+    if failed:
+        notices.append(f"{len(failed)} of {len(pages)} pages could not be read: sheet {_some(failed)}")
+    if empty:
+        notices.append(f"{len(empty)} of {len(pages)} pages without text: sheet {_some(empty)}")
+    return pages, notices
+
+
+def _places(reader: PdfReader, pages: Sequence[Sequence[Line]]) -> tuple[dict[int, list[Place]], list[str]]:
+    """Where the outline's headings stand on each page."""
+    try:
+        entries, lost = read_outline(reader)
+    except Exception as error:  # noqa: BLE001 - a damaged outline must not cost the text
+        return {}, [f"the outline could not be read ({type(error).__name__}): the document is one section"]
+    places: dict[int, list[Place]] = defaultdict(list)
+    taken: dict[int, set[int]] = defaultdict(set)
+    for entry in entries:
+        place = locate(entry, pages[entry.page], taken[entry.page])
+        taken[entry.page].update(range(place.line, place.line + place.count))
+        places[entry.page].append(place)
+    notices = []
+    if lost:
+        notices.append(f"{len(lost)} bookmarks lead nowhere and are left out: {_some(lost)}")
+    if not entries:
+        notices.append("no outline: the document is one section")
+    return places, notices
+
+
+def _some(items: Sequence[object]) -> str:
+    more = len(items) - MAX_NAMED
+    return ", ".join(map(str, items[:MAX_NAMED])) + (f" and {more} more" if more > 0 else "")
+
+
+class _Writer:
+    """Puts the pages together to one text, and keeps where each page and each section begins."""
+
+    def __init__(self, pages: Sequence[Sequence[Line]], places: dict[int, list[Place]]) -> None:
+        self.assembly = Assembly()
+        self.starts: list[int] = []
+        self.marks: list[tuple[int, tuple[str, ...]]] = []
+        self._pages = pages
+        self._places = places
+        self._spacing = Spacing(pages)
+        self._spelling = Spelling(line for lines in pages for line in lines)
+        self._waiting: list[tuple[str, ...]] = []
+        self._last: Piece | None = None
+        self._page_is_new = True
+
+    def write(self) -> None:
+        """Write every page."""
+        for number, lines in enumerate(self._pages):
+            self._page_is_new = True
+            start = 0
+            for place in sorted(self._places.get(number, ()), key=lambda place: place.line):
+                self._prose(lines[start : place.line])
+                start = max(start, place.line)
+                self._waiting.append(place.path)
+                if place.count and place.line >= start:
+                    start = place.line + place.count
+                    self._heading(lines[place.line : start])
+            self._prose(lines[start:])
+            if self._page_is_new:
+                self.starts.append(self.assembly.length)
+
+    def _prose(self, lines: Sequence[Line]) -> None:
+        for piece in pieces_of(lines, self._spacing, self._spelling):
+            self._write(piece)
+
+    def _heading(self, lines: Sequence[Line]) -> None:
+        text = lines[0].text
+        for line in lines[1:]:
+            text = self._spelling.join(text, line.text)
+        self._write(Piece("heading", text, lines[0], lines[-1], 0.0))
+
+    def _write(self, piece: Piece) -> None:
+        last = self._last
+        if last is not None and not self._waiting and "heading" not in (piece.kind, last.kind):
+            if self._extend(last, piece):
+                return
+        if piece.kind == "table":
+            lines = markdown_rows(piece.rows)
+            text = "\n".join([lines[0], "|" + "---|" * len(piece.rows[0]), *lines[1:]])
+        else:
+            text = piece.text
+        block = self.assembly.add(piece.kind, text, "\n" if last is not None and is_caption(last, piece) else "\n\n")
+        self._begin_page(block.start)
+        self.marks += [(block.start, path) for path in self._waiting]
+        self._waiting = []
+        self._last = piece
+
+    def _extend(self, last: Piece, piece: Piece) -> bool:
+        """Write the piece as more of the last block, where it is that; False where it is a block of its own."""
+        if self._page_is_new and continues(last, piece):
+            joined = self._spelling.join(last.text, piece.text)
+            if len(joined) < len(last.text) + len(piece.text):
+                # The hyphen that closes the page is written already, and stays.
+                joined = last.text + piece.text
+            self._append(joined[len(last.text) :], len(joined) - len(last.text) - len(piece.text))
+            self._last = replace(piece, kind=last.kind, text=joined)
+        elif piece.kind == last.kind == "table" and len(piece.rows[0]) == len(last.rows[0]) and self._page_is_new:
+            rows = piece.rows[1:] if piece.rows[0] == last.rows[0] else piece.rows
+            self._append("".join("\n" + line for line in markdown_rows(rows)), 1)
+            self._last = replace(piece, rows=(last.rows[0], *rows))
+        elif piece.kind == last.kind and (piece.kind == "list" or follows_closely(last, piece)):
+            self._append("\n" + piece.text, 1)
+            self._last = replace(piece, text=f"{last.text}\n{piece.text}")
+        else:
+            return False
+        return True
+
+    def _append(self, text: str, joiner_length: int) -> None:
+        self._begin_page(self.assembly.length + joiner_length)
+        self.assembly.extend_last(text)
+
+    def _begin_page(self, start: int) -> None:
+        if self._page_is_new:
+            self.starts.append(start)
+            self._page_is_new = False
+
+
+def _labels(reader: PdfReader, count: int) -> list[str]:
+    """The labels printed on the pages; their numbers from 1 where the file gives none."""
+    try:
+        labels = [str(label) for label in reader.page_labels]
+    except Exception:  # noqa: BLE001 - damaged labels must not cost the text
+        labels = []
+    return labels if len(labels) == count else [str(number) for number in range(1, count + 1)]
+
+
+def _pages(starts: Sequence[int], labels: Sequence[str], length: int) -> tuple[Page, ...]:
+    starts = [0, *(min(start, length) for start in starts[1:])]
+    ends = [*starts[1:], length]
+    return tuple(Page(number, *record) for number, record in enumerate(zip(labels, starts, ends), start=1))
+
+
+def _with_pages(section: Section, pages: Sequence[Page], text: str) -> Section:
+    """The section with the first and last page that hold text of it."""
+    held = [
+        page.number
+        for page in pages
+        if text[max(page.start, section.start) : min(page.end, section.end)].strip()
+    ]
+    return replace(section, page_start=held[0], page_end=held[-1]) if held else section

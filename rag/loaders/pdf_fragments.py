@@ -22,9 +22,9 @@ MAX_FORMS = 2000
 
 @dataclass(frozen=True, slots=True)
 class Fragment:
-    """A painted string: its baseline runs from ``left`` to ``right`` at height ``y``, in points, y growing upwards.
+    """A painted string: its ink runs from ``left`` to ``right`` on a baseline at height ``y``, in points, y growing upwards.
 
-    Text that was painted turned by ``turn`` quarters is given as a reader sees it who turns the page.
+    ``text`` keeps its blank edges, which the two ends leave out. Text that was painted turned by ``turn`` quarters is given as a reader sees it who turns the page.
     """
 
     text: str
@@ -42,6 +42,7 @@ class _Face:
 
     font: Font
     bold: bool
+    resource: Any
     known: dict[str, tuple[str, float]] = field(default_factory=dict)
 
     def codes(self, data: bytes | str) -> Iterator[tuple[str, float, bool]]:
@@ -63,7 +64,8 @@ class _Face:
         font = self.font
         text = code
         if not decoded and not isinstance(font.encoding, str):
-            text = font.encoding.get(ord(code), code)
+            # The standard encodings paint their unused codes as bullets.
+            text = "•" if code == "\x7f" else font.encoding.get(ord(code), code)
         text = text if decoded else str(font.character_map.get(text, text))
         width = font.space_width if code == font.space_char else font.get_text_width(code)
         return clean(text).translate(LIGATURES), float(width)
@@ -155,13 +157,13 @@ class _Painter:
         self._state.size = float(operands[1])
 
     def _face(self, resource: Any) -> _Face:
-        # The resource stays alive with its reader, so its identity names it.
+        # The face holds on to its resource, so that no other can come to have the same identity.
         key = id(resource)
         if key not in self._faces:
             font = Font.from_font_resource(resource)
             name = f"{font.name} {font.font_descriptor.weight}".lower()
             bold = any(word in name for word in ("bold", "black", "heavy", "semibold")) or " 700" in name
-            self._faces[key] = _Face(font, bold)
+            self._faces[key] = _Face(font, bold, resource)
         return self._faces[key]
 
     def move(self, operands: list[Any]) -> None:
@@ -195,7 +197,8 @@ class _Painter:
             if isinstance(item, (bytes, str)):
                 self._show(item)
             else:
-                self._advance(-float(item) / 1000 * state.size * state.stretch)
+                distance = -float(item) / 1000 * state.size * state.stretch
+                self._text = _times((1, 0, 0, 1, distance, 0), self._text)
 
     def show_next_line(self, operands: list[Any]) -> None:
         self.next_line([])
@@ -215,31 +218,46 @@ class _Painter:
         if self._marks:
             self._marks.pop()
 
-    def _advance(self, distance: float) -> None:
-        self._text = _times((1, 0, 0, 1, distance, 0), self._text)
-
     def _show(self, data: bytes | str) -> None:
         state = self._state
         if state.face is None:
             return
+        matrix = _times(self._text, state.matrix)
         parts: list[str] = []
-        width = 0.0
+        width = ink_start = ink_end = 0.0
+        blanks = 0
         for text, thousandths, is_space in state.face.codes(data):
+            if text.strip():
+                if blanks > 1:
+                    # Several spaces set columns apart.
+                    self._keep("".join(parts), ink_start, ink_end, matrix)
+                    parts = []
+                ink_start = ink_start if "".join(parts).strip() else width
+                blanks = 0
+            else:
+                blanks += 1
             parts.append(text)
             width += thousandths / 1000 * state.size + state.character_space + (state.word_space if is_space else 0)
-        before = _times((1, 0, 0, 1, 0, state.rise), _times(self._text, state.matrix))
-        self._advance(width * state.stretch)
-        after = _times((1, 0, 0, 1, 0, state.rise), _times(self._text, state.matrix))
-        shown = "".join(parts)
-        if shown and not any(self._marks):
-            self.fragments.append(_fragment(shown, before, after, state))
+            ink_end = ink_end if blanks else width
+        self._keep("".join(parts), ink_start, ink_end, matrix)
+        self._text = _times((1, 0, 0, 1, width * state.stretch, 0), self._text)
+
+    def _keep(self, text: str, ink_start: float, ink_end: float, matrix: Matrix) -> None:
+        state = self._state
+        if text.strip() and not any(self._marks):
+            ends = [(distance * state.stretch, state.rise) for distance in (ink_start, ink_end)]
+            self.fragments.append(_fragment(text, ends, matrix, state))
+        elif text and self.fragments:
+            last = self.fragments[-1]
+            self.fragments[-1] = replace(last, text=last.text + " ")
 
 
-def _fragment(text: str, before: Matrix, after: Matrix, state: _State) -> Fragment:
-    size = abs(state.size) * math.hypot(before[2], before[3])
+def _fragment(text: str, ends: list[tuple[float, float]], matrix: Matrix, state: _State) -> Fragment:
+    a, b, c, d, e, f = matrix
+    size = abs(state.size) * math.hypot(c, d)
     bold = state.face is not None and state.face.bold
-    turn = round(math.atan2(before[1], before[0]) / (math.pi / 2)) % 4
-    (x0, y0), (x1, _) = _turned(before[4], before[5], turn), _turned(after[4], after[5], turn)
+    turn = round(math.atan2(b, a) / (math.pi / 2)) % 4
+    (x0, y0), (x1, _) = (_turned(x * a + y * c + e, x * b + y * d + f, turn) for x, y in ends)
     return Fragment(text, min(x0, x1), max(x0, x1), y0, size, bold, turn)
 
 

@@ -6,7 +6,7 @@ import csv
 import re
 from collections.abc import Iterator, Sequence
 
-from rag.loaders.base import Assembly, Content, decode
+from rag.loaders.base import Assembly, Content, decode, sections_from
 
 QUESTION_NAMES = ("question", "q", "frage", "prompt", "query")
 ANSWER_NAMES = ("answer", "a", "antwort", "response", "reply")
@@ -18,7 +18,10 @@ Row = tuple[int, list[str]]
 
 
 def load_table(data: bytes, name: str) -> Content:
-    """Each question and its answer as one block, or each row as ``column: value`` lines; bad rows become notices."""
+    """Each question and its answer as one block and one section, or each row as ``column: value`` lines.
+
+    Rows without a question or an answer are left out and named in the notices.
+    """
     lines = decode(data, name).split("\n")
     first = next((number for number, line in enumerate(lines) if line.strip()), None)
     if first is None:
@@ -29,18 +32,26 @@ def load_table(data: bytes, name: str) -> Content:
     header = [column.strip() for column in header]
     question, answer = _column(header, QUESTION_NAMES), _column(header, ANSWER_NAMES)
     assembly = Assembly()
+    marks: list[tuple[int, tuple[str, ...]]] = []
     notices: list[str] = []
     if question is None or answer is None or question == answer:
         _add_rows(assembly, header, rows, delimiter)
         if assembly.blocks:
             notices.append("no question and answer columns: each row is read as column: value lines")
     else:
-        notices += _add_pairs(assembly, header, rows, delimiter, question, answer)
-    return Content(assembly.text, blocks=tuple(assembly.blocks), notices=tuple(notices))
+        notices += _add_pairs(assembly, marks, header, rows, delimiter, question, answer)
+    text = assembly.text
+    return Content(text, sections_from(text, marks), blocks=tuple(assembly.blocks), notices=tuple(notices))
 
 
 def _add_pairs(
-    assembly: Assembly, header: list[str], rows: Iterator[Row], delimiter: str, question: int, answer: int
+    assembly: Assembly,
+    marks: list[tuple[int, tuple[str, ...]]],
+    header: list[str],
+    rows: Iterator[Row],
+    delimiter: str,
+    question: int,
+    answer: int,
 ) -> list[str]:
     bad: list[str] = []
     joined: list[str] = []
@@ -53,14 +64,15 @@ def _add_pairs(
         cells += [""] * (len(header) - len(cells))
         pair = [_one_block(cells[question]), _one_block(cells[answer])]
         if all(pair):
-            assembly.add("question-answer", "\n".join(pair))
+            block = assembly.add("question-answer", "\n".join(pair))
+            marks.append((block.start, (" ".join(pair[0].split()),)))
         else:
             bad.append(f"line {line} (no {'answer' if pair[0] else 'question'})")
     notices = []
     if bad:
         notices.append(f"{len(bad)} of {len(bad) + len(assembly.blocks)} rows left out: {_some(bad)}")
     if joined:
-        notices.append(f"{len(joined)} rows have more cells than the header; joined to the answer: {_some(joined)}")
+        notices.append(f"rows with more cells than the header, joined to the answer: {_some(joined)}")
     return notices
 
 

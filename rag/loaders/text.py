@@ -4,20 +4,31 @@ from __future__ import annotations
 
 import re
 
-from rag.loaders.base import Content, decode, paragraphs
+from rag.loaders.base import Content, decode, paragraphs, sections_from
 from rag.schema import Block
 
 TURN = re.compile(r"^(?:\[?\d{1,2}:\d{2}(?::\d{2})?\]?[ \t]+)?([^\W\d_][^:\n]{0,39}?)[ \t]*:[ \t]+\S", re.MULTILINE)
+TITLE = re.compile(r"\S[^\n]{0,79}(?<![.!?;])")
 
 
 def load_text(data: bytes, name: str) -> Content:
-    """The text as it stands; blocks are paragraphs, or speaker turns where lines like ``Customer: ...`` dominate."""
+    """The text as it stands; blocks are paragraphs, or speaker turns where lines like ``Customer: ...`` dominate.
+
+    In a transcript, a line that names the conversation after it (``Chat 12, 3 May``) is its heading.
+    """
     text = decode(data, name)
     spans = list(paragraphs(text))
-    blocks = [Block("paragraph", start, end) for start, end in spans]
-    if _is_transcript(text):
-        blocks = [block for start, end in spans for block in _turns(text, start, end)]
-    return Content(text, blocks=tuple(blocks))
+    if not _is_transcript(text):
+        return Content(text, blocks=tuple(Block("paragraph", start, end) for start, end in spans))
+    blocks: list[Block] = []
+    marks: list[tuple[int, tuple[str, ...]]] = []
+    for (start, end), (following, _) in zip(spans, [*spans[1:], (len(text), 0)]):
+        if TITLE.fullmatch(text, start, end) and not TURN.match(text, start) and TURN.match(text, following):
+            marks.append((start, (text[start:end].strip("# \t"),)))
+            blocks.append(Block("heading", start, end))
+        else:
+            blocks += _turns(text, start, end)
+    return Content(text, sections_from(text, marks), blocks=tuple(blocks))
 
 
 def _is_transcript(text: str) -> bool:

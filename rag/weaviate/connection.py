@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
+from urllib.request import proxy_bypass
 
 from rag.environment import Environment
 from rag.errors import ServerError
@@ -22,18 +23,20 @@ QUERY_SECONDS = 30
 WRITE_SECONDS = 120
 DEFAULT_PORT = 8080
 DEFAULT_GRPC_PORT = 50051
+LOOPBACK = ("localhost", "127.0.0.1", "::1")
+CLOUD = (".weaviate.cloud", ".weaviate.network")
 
 
 @dataclass(frozen=True)
 class Endpoint:
-    """Hosts and ports of one Weaviate; ``local`` says that it is on this machine and no proxy stands before it."""
+    """Hosts and ports of one Weaviate; ``direct`` says that no proxy of the machine's is to be asked for it."""
 
     http_host: str
     http_port: int
     secure: bool
     grpc_host: str
     grpc_port: int
-    local: bool = False
+    direct: bool = False
 
     @property
     def url(self) -> str:
@@ -54,7 +57,7 @@ def endpoint(environment: Environment) -> Endpoint:
         raise _no_address(text, str(error)) from error
     if not host or scheme not in ("", "http", "https") or parts.path.strip("/") or parts.query or parts.username:
         raise _no_address(text, "only a scheme, a host and a port are used")
-    is_cloud = _is_cloud(host)
+    is_cloud = host.endswith(CLOUD)
     secure = scheme == "https" or (not scheme and (is_cloud or port == 443))
     if not port:
         port = 443 if secure else environment.weaviate_port or (80 if scheme else DEFAULT_PORT)
@@ -64,7 +67,7 @@ def endpoint(environment: Environment) -> Endpoint:
     elif not grpc_port:
         # Behind a proxy that ends TLS, a host of its own for gRPC is the usual way, and then on the usual port.
         grpc_port = 443 if secure and grpc_host != host else DEFAULT_GRPC_PORT
-    return Endpoint(host, port, secure, grpc_host, grpc_port, local=host in ("localhost", "127.0.0.1", "::1"))
+    return Endpoint(host, port, secure, grpc_host, grpc_port, direct=host in LOOPBACK or bool(proxy_bypass(host)))
 
 
 def connect(environment: Environment, progress: Progress | None = None) -> WeaviateClient:
@@ -78,7 +81,7 @@ def connect(environment: Environment, progress: Progress | None = None) -> Weavi
         _check_grpc(remote)
         return _client(remote, environment.weaviate_api_key)
     address = server.ensure(environment, progress)
-    local = Endpoint(address.host, address.http_port, False, address.host, address.grpc_port, local=True)
+    local = Endpoint(address.host, address.http_port, False, address.host, address.grpc_port, direct=True)
     return _client(local, address.api_key)
 
 
@@ -108,7 +111,7 @@ def _client(target: Endpoint, api_key: str) -> WeaviateClient:
             skip_init_checks=True,
             additional_config=AdditionalConfig(
                 timeout=Timeout(init=CHECK_SECONDS, query=QUERY_SECONDS, insert=WRITE_SECONDS),
-                trust_env=not target.local, grpc_config=options,
+                trust_env=not target.direct, grpc_config=options,
             ),
         )
     except WeaviateBaseError as error:
@@ -121,10 +124,10 @@ def _check_rest(target: Endpoint, api_key: str) -> None:
     headers = {"Authorization": f"Bearer {api_key}"} if api_key else {}
     try:
         answer = httpx.get(
-            f"{target.url}/v1/meta", headers=headers, trust_env=not target.local,
+            f"{target.url}/v1/meta", headers=headers, trust_env=not target.direct,
             timeout=httpx.Timeout(CHECK_SECONDS, connect=CONNECT_SECONDS),
         )
-    except (httpx.HTTPError, httpx.InvalidURL) as error:
+    except (httpx.HTTPError, httpx.InvalidURL, ValueError) as error:  # ValueError: a host no resolver can be asked for
         raise ServerError(
             f"No Weaviate answers at {target.url} ({str(error) or type(error).__name__}). Start it or correct WEAVIATE_URL; "
             "without WEAVIATE_URL a local server is used."
@@ -145,13 +148,11 @@ def _check_rest(target: Endpoint, api_key: str) -> None:
 
 
 def _check_grpc(target: Endpoint) -> None:
-    import certifi
     import grpc
 
     place, options = f"{_bracketed(target.grpc_host)}:{target.grpc_port}", _channel_options(target)
     if target.secure:
-        trusted = grpc.ssl_channel_credentials(root_certificates=open_bytes(certifi.where()))
-        channel = grpc.secure_channel(place, trusted, options)
+        channel = grpc.secure_channel(place, grpc.ssl_channel_credentials(), options)
     else:
         channel = grpc.insecure_channel(place, options)
     with channel:
@@ -165,5 +166,18 @@ def _check_grpc(target: Endpoint) -> None:
 
 
 def _channel_options(target: Endpoint) -> list[tuple[str, int]]:
-    # gRPC sends even calls to this machine through a proxy named in the environment.
-    return [("grpc.enable_http_proxy", 0)] if target.local else []
+    # gRPC would send even calls to this machine through a proxy named in the environment.
+    return [("grpc.enable_http_proxy", 0)] if target.direct else []
+
+
+def _cloud_grpc_host(host: str) -> str:
+    name, domain = host.split(".", 1)
+    return f"{name}.grpc.{domain}" if domain == "weaviate.network" else f"grpc-{host}"
+
+
+def _bracketed(host: str) -> str:
+    return f"[{host}]" if ":" in host else host
+
+
+def _no_address(text: str, reason: str) -> ServerError:
+    return ServerError(f"WEAVIATE_URL is {text!r}, which cannot be used: {reason}. Write it like http://localhost:8080.")

@@ -84,8 +84,8 @@ def refuse_windows() -> None:
     """Raise ServerError on Windows, for which Weaviate is not built."""
     if platform.system() == "Windows":
         raise ServerError(
-            "There is no embedded Weaviate for Windows. Run `docker compose up -d weaviate` and set "
-            "WEAVIATE_URL=http://localhost:8080, or set WEAVIATE_URL to a server elsewhere."
+            "There is no embedded Weaviate for Windows. Run `docker compose up -d weaviate` and set WEAVIATE_URL and "
+            "WEAVIATE_API_KEY as compose.yaml says, or set them to a server elsewhere."
         )
 
 
@@ -138,7 +138,7 @@ def _without(reason: str) -> ServerError:
     return ServerError(
         f"Weaviate {VERSION} is not on this machine and {reason}. There are three ways on: connect to the network and try "
         f"again; install Go {GO_VERSION} or newer, and it is built here; or start a server with `docker compose up -d weaviate` "
-        "or elsewhere and set WEAVIATE_URL."
+        "or elsewhere and set WEAVIATE_URL and WEAVIATE_API_KEY."
     )
 
 
@@ -209,12 +209,14 @@ def _member(archive: Path) -> Iterator[IO[bytes]]:
         with zipfile.ZipFile(archive) as file, file.open("weaviate") as source:
             yield source
         return
-    with tarfile.open(archive, "r:gz") as file:
+    with gzip.open(archive) as stream, tarfile.open(fileobj=stream) as file:
         source = file.extractfile("weaviate")
         if source is None:
             raise KeyError("weaviate is no file in it")
         with source:
             yield source
+        while stream.read(CHUNK_BYTES):
+            pass  # the checksum stands at the end of the archive
 
 
 def _built(folder: Path, report: Progress) -> Path:

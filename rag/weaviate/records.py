@@ -57,7 +57,7 @@ class Records:
 
     def all(self, kind: str, fingerprint: str = EVERYWHERE, bodies: bool = False) -> Iterator[Record]:
         """Every record of that kind and index, in the order of their keys."""
-        if not self._tenants.exists(COLLECTION):
+        if not self._tenants.known(COLLECTION):
             return
         wanted = Filter.by_property("kind").equal(kind) & Filter.by_property("fingerprint").equal(fingerprint)
         fields = ["key", "summary"] + (["body"] if bodies else [])
@@ -77,7 +77,7 @@ class Records:
 
     def get(self, kind: str, key: str, fingerprint: str = EVERYWHERE) -> Record | None:
         """One record with its body, or None."""
-        if not self._tenants.exists(COLLECTION):
+        if not self._tenants.known(COLLECTION):
             return None
         with translated("read the catalogue"):
             item = self._tenants.tenant(COLLECTION).query.fetch_object_by_id(_record_id(kind, key, fingerprint))
@@ -85,7 +85,7 @@ class Records:
 
     def delete(self, kind: str, key: str, fingerprint: str = EVERYWHERE) -> None:
         """Remove one record; one that is not there is no error."""
-        if self._tenants.exists(COLLECTION):
+        if self._tenants.known(COLLECTION):
             with translated("write the catalogue"):
                 self._tenants.tenant(COLLECTION).data.delete_by_id(_record_id(kind, key, fingerprint))
 

@@ -6,7 +6,6 @@ analysed by us (rag/analysis.py) and split by the server at blanks.
 
 from __future__ import annotations
 
-import math
 import re
 import threading
 from collections import OrderedDict
@@ -33,6 +32,7 @@ from rag.weaviate.tenants import (
 WRITE_BATCH = 500
 PAGE = 500
 CHUNK_CACHE = 20_000
+_SURROGATE = re.compile("[\ud800-\udfff]")
 _EXPLAINED = re.compile(r"BM25F_(\S+?)_(frequency|propLength):([0-9.]+)")
 
 
@@ -73,7 +73,7 @@ class Store:
         self._tenants.prepare(collection_name(fingerprint), lambda name: self._create(name, k1, b))
 
     def has_index(self, fingerprint: str) -> bool:
-        """Whether this workspace has a (possibly empty) index of that fingerprint."""
+        """Whether this workspace has a (possibly empty) index of that fingerprint, asked of the server each time."""
         return self._tenants.exists(collection_name(fingerprint))
 
     def drop_index(self, fingerprint: str) -> None:
@@ -151,15 +151,15 @@ class Store:
             return self._tenants.tenant(collection_name(fingerprint)).aggregate.over_all(total_count=True).total_count or 0
 
     def chunks(self, fingerprint: str, ids: Collection[str]) -> dict[str, Chunk]:
-        """The chunks with those ids, from memory where they were read before (a chunk's id fixes its content)."""
+        """The chunks with those ids in that order, from memory where they were read before (an id fixes the content)."""
         with self._lock:
             found = {chunk_id: self._chunks[chunk_id] for chunk_id in ids if chunk_id in self._chunks}
             for chunk_id in found:
                 self._chunks.move_to_end(chunk_id)
         missing = [chunk_id for chunk_id in dict.fromkeys(ids) if chunk_id not in found]
-        tenant = self._tenants.tenant(collection_name(fingerprint))
         for begin in range(0, len(missing), PAGE):
             wanted = missing[begin : begin + PAGE]
+            tenant = self._tenants.tenant(collection_name(fingerprint))
             with translated("read chunks"):
                 objects = tenant.query.fetch_objects_by_ids(wanted, limit=len(wanted)).objects
             found.update((str(item.uuid), _chunk(item.properties)) for item in objects)
@@ -167,7 +167,7 @@ class Store:
             self._chunks.update((chunk_id, found[chunk_id]) for chunk_id in missing if chunk_id in found)
             while len(self._chunks) > CHUNK_CACHE:
                 self._chunks.popitem(last=False)
-        return found
+        return {chunk_id: found[chunk_id] for chunk_id in ids if chunk_id in found}
 
     def dense(self, fingerprint: str, vector: np.ndarray, limit: int) -> tuple[Hit, ...]:
         """The nearest chunks: score is cosine similarity (-1 to 1, higher is nearer), ``why`` has the cosine distance."""
@@ -183,11 +183,14 @@ class Store:
         found = [(str(item.uuid), 1 - item.metadata.distance, {"distance": item.metadata.distance}) for item in objects]
         return _ranked(found)
 
-    def sparse(self, fingerprint: str, terms: Sequence[str], limit: int, heading_weight: float) -> tuple[Hit, ...]:
-        """The best chunks by BM25 over the analysed text and headings: score is the BM25 sum, ``why`` its matched terms."""
+    def sparse(self, fingerprint: str, terms: Sequence[str], limit: int, heading_weight: int) -> tuple[Hit, ...]:
+        """The best chunks by BM25 over the analysed text and headings: score is the BM25 sum, ``why`` its matched terms.
+
+        The weight is a whole number because the server reads any other as 0.
+        """
         if limit < 1 or not terms:
             return ()
-        fields = ["analysed"] + ([f"heading^{heading_weight:g}"] if heading_weight > 0 else [])
+        fields = ["analysed"] + ([f"heading^{heading_weight:d}"] if heading_weight > 0 else [])
         with translated("search by keywords"):
             objects = self._tenants.tenant(collection_name(fingerprint)).query.bm25(
                 " ".join(terms),
@@ -241,17 +244,29 @@ def _chunk(properties: Mapping[str, Any]) -> Chunk:
 
 def _fault(entry: Entry, dimensions: int) -> str:
     """Why an entry must not be sent, or "": what the server would refuse, or take and then not find."""
+    chunk = entry.chunk
     if len(entry.vector) != dimensions:
         return f"its vector has {len(entry.vector)} numbers where the index has {dimensions}"
-    if not all(math.isfinite(number) for number in entry.vector):
+    try:
+        finite = np.isfinite(np.asarray(entry.vector, dtype=np.float32)).all()
+    except (TypeError, ValueError):
+        return "its vector holds something that is no number"
+    if not finite:
         return "its vector holds a number that is not finite"
     for name in ("page_start", "page_end", "start", "end", "position"):
-        value = getattr(entry.chunk, name)
+        value = getattr(chunk, name)
         if not (value is None and name.startswith("page")) and (type(value) is not int or value < 0):
             return f"its {name} is {value!r}, not a whole number"
-    for name in ("text", "document", "document_id"):
-        if not isinstance(getattr(entry.chunk, name), str) or not getattr(entry.chunk, name).strip():
-            return f"its {name} is {getattr(entry.chunk, name)!r}, not a text"
+    for name in ("text", "document", "document_id", "parent_id"):
+        value = getattr(chunk, name)
+        if not isinstance(value, str) or not (value.strip() or name == "parent_id"):
+            return f"its {name} is {value!r}, not a text"
+    for name in ("section", "page_labels"):
+        value = getattr(chunk, name)
+        if not isinstance(value, (tuple, list)) or not all(isinstance(part, str) for part in value):
+            return f"its {name} is {value!r}, not a list of texts"
+    if any(_SURROGATE.search(text) for text in (chunk.text, chunk.document, *chunk.section, *chunk.page_labels)):
+        return "it holds half a character (a lone surrogate)"
     return ""
 
 

@@ -50,8 +50,12 @@ class Tenants:
                 collection.tenants.create([Tenant(name=self.workspace)])
             self._ready.add(name)
 
+    def known(self, name: str) -> bool:
+        """Like ``exists``, but asks the server only until the answer was yes once: for reading, many times a question."""
+        return name in self._ready or self.exists(name)
+
     def exists(self, name: str) -> bool:
-        """Whether the collection is there and holds this workspace (asks the server each time)."""
+        """Whether the collection is there and holds this workspace, asked of the server each time."""
         with translated(f"look for the collection {name}"):
             there = self._client.collections.exists(name)
             there = there and self.workspace in self._client.collections.use(name).tenants.get()

@@ -43,5 +43,8 @@ def gemini() -> Iterator[GeminiServer]:
 @pytest.fixture
 def keyed(voyage_server: VoyageServer, gemini: GeminiServer) -> Environment:
     return Environment(
-        voyage_api_key="right-key", voyage_base_url=voyage_server.url, gemini_api_key="right-key", gemini_base_url=gemini.url
+        voyage_api_key="right-key",
+        voyage_base_url=voyage_server.url,
+        gemini_api_key="right-key",
+        gemini_base_url=gemini.url,
     )

@@ -70,7 +70,10 @@ class FakeService:
             self.requests.append({"path": handler.path, "headers": dict(handler.headers), "body": body})
             self.times.append(time.monotonic())
             reply = self.script.popleft() if self.script else None
-        self.send(handler, reply or self.answer(handler.path, dict(handler.headers), body))
+        try:
+            self.send(handler, reply or self.answer(handler.path, dict(handler.headers), body))
+        except ConnectionError:
+            handler.close_connection = True  # the client has given up, as some tests want it to
 
     def answer(self, path: str, headers: dict[str, str], body: dict[str, Any]) -> Reply:
         """The service's own answer."""

@@ -1,4 +1,4 @@
-"""Voyage's embeddings endpoint as its reference describes it: keys, limits of a request, base64 vectors, error texts."""
+"""Voyage's embeddings endpoint as its reference describes it: keys, limits, base64 vectors, error texts."""
 
 from __future__ import annotations
 
@@ -24,14 +24,16 @@ class VoyageServer(FakeService):
         if any(not text.strip() for text in texts):
             return Reply(400, {"detail": "Input cannot contain empty strings or empty lists."})
         if len(texts) > self.request_texts:
-            return Reply(400, {"detail": f"The batch size limit is {self.request_texts}. Your batch size is {len(texts)}."})
+            return Reply(
+                400, {"detail": f"The batch size limit is {self.request_texts}. Your batch size is {len(texts)}."}
+            )
         tokens = sum(len(text.split()) for text in texts)
         if tokens > self.request_tokens:
             return Reply(
                 400,
                 {
-                    "detail": f"Request to model '{body['model']}' failed. The max allowed tokens per submitted batch is "
-                    f"{self.request_tokens}. Your batch has {tokens} tokens after truncation. "
+                    "detail": f"Request to model '{body['model']}' failed. The max allowed tokens per submitted "
+                    f"batch is {self.request_tokens}. Your batch has {tokens} tokens after truncation. "
                     "Please lower the number of tokens in the batch."
                 },
             )

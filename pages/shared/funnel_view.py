@@ -1,0 +1,160 @@
+"""The funnel as HTML: the ranked lists side by side, each drawn as one element, and the milliseconds of each stage."""
+
+from __future__ import annotations
+
+from html import escape
+
+from pages.shared.text import shortened
+from rag.citations import pages
+from rag.schema import Chunk, Hit, Stage, Trace
+
+LEGS = {"dense": "dense_candidates", "sparse": "sparse_candidates"}
+TITLES = {"dense": "Dense", "sparse": "Sparse", "fused": "Fused"}
+SUBTITLES = {"dense": "by meaning", "sparse": "by shared words", "fused": "both joined"}
+UNITS = {
+    "dense": "Cosine similarity to the question, −1 to 1; 1 is the same direction.",
+    "sparse": "BM25: a sum over matched words, 0 and up, no upper bound.",
+}
+STAGE_WORDS = {"generate": "answer"}
+PREVIEW_CHARACTERS = 110
+
+
+def funnel_html(trace: Trace) -> str:
+    """All lists of the trace, in columns that fold under each other where there is little room."""
+    sources = {chunk.id: number for number, chunk in enumerate(trace.prompt_chunks(), 1)}
+    columns = "".join(_column_html(name, trace, sources) for name in TITLES)
+    return f'<div class="rf-funnel">{columns}</div>'
+
+
+def times_html(trace: Trace) -> str:
+    """How long each stage took, as one bar and one line; stages kept from an earlier run are named as re-used."""
+    ran = [stage for stage in trace.stages if not stage.reused]
+    total = sum(stage.seconds for stage in ran)
+    bar = "".join(
+        f'<i class="rf-at-{escape(stage.name)}" style="flex-grow:{max(stage.seconds / total, 0.004):.4f}"></i>'
+        for stage in ran
+        if total > 0
+    )
+    words = []
+    for stage in trace.stages:
+        time = "re-used" if stage.reused else milliseconds(stage.seconds)
+        name = STAGE_WORDS.get(stage.name, stage.name)
+        kind = " rf-reused" if stage.reused else ""
+        words.append(
+            f'<span class="rf-time{kind}" data-stage="{escape(stage.name)}"><i class="rf-dot rf-at-{escape(stage.name)}"></i>'
+            f"{escape(name)} {time}</span>"
+        )
+    return f'<div class="rf-times"><div class="rf-bar">{bar}</div><div class="rf-words">{"".join(words)}</div></div>'
+
+
+def settings_line(trace: Trace) -> str:
+    """The knobs a trace was made with, in one line."""
+    knobs = trace.settings
+    parts = [f"{knobs['chunker']} chunks of {knobs['chunk_size']} characters, overlap {knobs['chunk_overlap']}", knobs["embedder"]]
+    parts.append(f"{knobs['dense_candidates']} dense + {knobs['sparse_candidates']} sparse")
+    if knobs["fusion"] == "rrf":
+        weights = (knobs["dense_weight"], knobs["sparse_weight"])
+        weighted = f", weights {weights[0]:g} : {weights[1]:g}" if weights[0] != weights[1] else ""
+        parts.append(f"RRF k {knobs['rrf_k']}{weighted}")
+    else:
+        parts.append(f"{knobs['fusion']} only")
+    return " · ".join([*parts, f"{knobs['prompt_chunks']} to the prompt"])
+
+
+def milliseconds(seconds: float) -> str:
+    """A time as people read it: 0.1 ms, 9 ms, 1,240 ms."""
+    value = seconds * 1000
+    return f"{value:.1f} ms" if value < 1 else f"{value:,.0f} ms"
+
+
+def _column_html(name: str, trace: Trace, sources: dict[str, int]) -> str:
+    stage = trace.stage(name)
+    hits = stage.hits if stage else ()
+    note = _note(name, stage, trace)
+    rows = "".join(_row_html(hit, trace.chunks[hit.chunk_id], name, trace, sources) for hit in hits)
+    table = f"<table><tbody>{rows}</tbody></table>" if rows else '<p class="rf-empty">No passages.</p>'
+    return (
+        f'<section class="rf-column" data-stage="{name}"><h4><i class="rf-dot rf-at-{name}"></i>{TITLES[name]} '
+        f"<small>{_subtitle(name, trace)}</small><b>{len(hits)}</b></h4>"
+        f'<p class="rf-unit">{escape(_unit(name, trace))}</p>'
+        f"{f'<p class="rf-absent">{escape(note)}</p>' if note else ''}"
+        f'<div class="rf-list" tabindex="0">{table}</div></section>'
+    )
+
+
+def _subtitle(name: str, trace: Trace) -> str:
+    if name == "fused" and trace.settings["fusion"] != "rrf":
+        return f"{escape(trace.settings['fusion'])} list alone"
+    return SUBTITLES[name]
+
+
+def _unit(name: str, trace: Trace) -> str:
+    fusion = trace.settings["fusion"]
+    if name != "fused":
+        return UNITS[name]
+    if fusion != "rrf":
+        return UNITS[fusion]
+    return f"RRF: sum of weight / ({trace.settings['rrf_k']} + rank) over both lists; small by nature."
+
+
+def _note(name: str, stage: Stage | None, trace: Trace) -> str:
+    """What a person should know of a list before reading it: why it is empty, and which sources it does not hold."""
+    embed = trace.stage("embed")
+    if name == "dense" and embed and embed.note:
+        return embed.note
+    if name in LEGS and trace.settings[LEGS[name]] == 0:
+        return "Switched off: 0 candidates."
+    if stage is None:
+        return ""
+    notes = [stage.note] if stage.note else []
+    if name in LEGS and stage.hits:
+        held = {hit.chunk_id for hit in stage.hits}
+        missing = [str(number) for number, chunk in enumerate(trace.prompt_chunks(), 1) if chunk.id not in held]
+        if missing:
+            many = len(missing) > 1
+            words = f"Sources {', '.join(missing)} are" if many else f"Source {missing[0]} is"
+            notes.append(f"{words} {_beyond(name, trace)}.")
+    return " ".join(notes)
+
+
+def _beyond(leg: str, trace: Trace) -> str:
+    return f"not in the first {trace.settings[LEGS[leg]]}"
+
+
+def _row_html(hit: Hit, chunk: Chunk, name: str, trace: Trace, sources: dict[str, int]) -> str:
+    number = sources.get(hit.chunk_id)
+    badge = f'<span class="rf-cite">Source {number}</span>' if number else ""
+    score = "–" if hit.score is None else f"{hit.score:.4f}" if name == "fused" else f"{hit.score:.3f}"
+    place = chunk.section[-1] if chunk.section else chunk.document
+    sheet = pages(chunk).partition(" (")[0]
+    whole = " > ".join((chunk.document, *chunk.section))
+    marks = f'<div class="rf-marks">{_marks_html(hit, trace)}</div>' if name == "fused" else ""
+    return (
+        f'<tr data-chunk="{escape(hit.chunk_id)}"{" class=rf-kept" if number else ""}><td class="rf-rank">{hit.rank}</td>'
+        f'<td class="rf-body"><div class="rf-head"><span class="rf-section" dir="auto" title="{escape(whole)}">{escape(place)}</span>'
+        f'<span class="rf-page">{escape(sheet)}</span></div>'
+        f'<div class="rf-preview" dir="auto">{escape(shortened(_without_heading(chunk), PREVIEW_CHARACTERS))}</div>{marks}</td>'
+        f'<td class="rf-score">{score}{badge}</td></tr>'
+    )
+
+
+def _without_heading(chunk: Chunk) -> str:
+    """The passage without the heading it begins with, which the row names already."""
+    text = chunk.text.lstrip("# \n")
+    heading = chunk.section[-1] if chunk.section else ""
+    rest = text[len(heading) :].strip()
+    return rest if heading and text.startswith(heading) and rest else text
+
+
+def _marks_html(hit: Hit, trace: Trace) -> str:
+    marks = []
+    for leg in LEGS:
+        stage = trace.stage(leg)
+        if stage is None:
+            continue
+        rank = next((other.rank for other in stage.hits if other.chunk_id == hit.chunk_id), None)
+        if rank is None:
+            marks.append(f'<span class="rf-none" title="{_beyond(leg, trace)}">{leg} —</span>')
+        else:
+            marks.append(f"<span>{leg} #{rank}</span>")
+    return " · ".join(marks)

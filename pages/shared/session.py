@@ -1,0 +1,46 @@
+"""What one browser session holds: its settings, its conversation, and what its stages remember. No other session sees it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import streamlit as st
+
+from pages.shared.chat import ChatTurn
+from pages.shared.errors import attempt
+from rag.funnel import StageMemory
+from rag.settings import FUNNEL, Settings
+
+
+def settings() -> Settings:
+    """The settings that the next question is asked with."""
+    return st.session_state.setdefault("settings", FUNNEL)
+
+
+def change(values: Mapping[str, Any]) -> None:
+    """Set some knobs; a value that cannot be used changes nothing and is named beside the knobs."""
+    changed, st.session_state["knob_error"] = attempt(lambda: settings().changed(values))
+    st.session_state["settings"] = changed or settings()
+
+
+def turns() -> list[ChatTurn]:
+    """The conversation, oldest first; a list to append to."""
+    return st.session_state.setdefault("turns", [])
+
+
+def memory() -> StageMemory:
+    """Results of stages that a moved knob need not run again."""
+    return st.session_state.setdefault("memory", StageMemory())
+
+
+def ask(question: str) -> None:
+    """Take a question in; it stays asked until it is answered or has failed, however often the page runs again."""
+    st.session_state["asked"] = question
+    st.session_state.pop("failed", None)
+
+
+def clear() -> None:
+    """Forget the conversation; settings stay."""
+    for name in ("turns", "memory", "asked", "failed"):
+        st.session_state.pop(name, None)

@@ -1,0 +1,56 @@
+"""How every page begins: its frame, the links between pages, the workspace, and this session's unfinished work."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import streamlit as st
+
+from pages.shared import jobs
+from pages.shared.errors import attempt
+from pages.shared.opening import Opening, opening
+from pages.shared.text import plain
+from rag import environment
+from rag.workspace import Workspace
+
+STYLE = Path(__file__).with_name("style.css")
+PAGES = {"app.py": ("Chat", ":material/forum:"), "pages/4_Documents.py": ("Documents", ":material/description:")}
+
+
+def open_page(title: str, description: str) -> Workspace:
+    """Draw the frame of a page and give the workspace back; stops the page where there is none to be had."""
+    st.set_page_config(f"{title} · Retrieval Funnel", page_icon=":material/filter_alt:", layout="wide")
+    st.html(STYLE)
+    with st.sidebar:
+        for path, (label, icon) in PAGES.items():
+            st.page_link(path, label=label, icon=icon)
+    st.title(title)
+    st.caption(description)
+    found, error = attempt(environment.read)
+    if error:
+        st.error(plain(error))
+        st.stop()
+    begun = opening(found)
+    opened, error = attempt(begun.watch)
+    if error:
+        _unavailable(begun, error)
+    for failure in opened.report.failed:
+        st.warning(plain(f"{failure.name}: {failure.reason}"))
+    jobs.finish()
+    problem = st.session_state.pop("job_error", "")
+    if problem:
+        st.error(plain(problem))
+    return opened.workspace
+
+
+def reconnect() -> None:
+    """Connect anew where the server is gone; does nothing while it answers."""
+    found, error = attempt(environment.read)
+    if not error:
+        opening(found).again()
+
+
+def _unavailable(begun: Opening, error: str) -> None:
+    st.error(plain(error), icon=":material/cloud_off:")
+    st.button("Try again", key="retry_start", on_click=begun.again, type="primary")
+    st.stop()

@@ -1,0 +1,215 @@
+"""The lines of a PDF page as paragraphs, lists and tables, told apart by gaps, edges and sizes of type."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from rag.loaders.pdf_lines import Line
+from rag.loaders.pdf_tables import table_at, table_rows
+
+BULLET = re.compile(r"^(?:[•‣◦▪▫■□●○·∙\uf0b7\uf0a7]|[–—*-](?=\s))\s*")
+NUMBER = re.compile(r"^(?:\(?(\d{1,3}|[a-zA-Z])[.)])\s+(?=\S)")
+SENTENCE_ENDED = re.compile(r"[.!?:;…。！？][\"'”’)\]]*$")
+ENDS_WITH_PAGE = re.compile(r" \.\.\. \S+$")
+CAPTION = re.compile(r"(?:table|tabelle|tableau|tabla)\b", re.IGNORECASE)
+SAME_SIZE = 0.08
+PARAGRAPH_GAP = 1.15
+INDENT = 0.8
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A part of a page that becomes one block: its kind, its text, and the lines at its two ends.
+
+    ``rows`` are a table's; ``right`` is how far to the right its column reaches; ``joins`` says that it follows the
+    piece before it closely, on a new line rather than as a new paragraph.
+    """
+
+    kind: str
+    text: str
+    first: Line
+    last: Line
+    right: float
+    rows: tuple[tuple[str, ...], ...] = ()
+    joins: bool = False
+
+
+class Spelling:
+    """Joins lines of a paragraph; a hyphen at a line's end goes where the word stands unbroken elsewhere, or nowhere."""
+
+    def __init__(self, lines: Iterable[Line]) -> None:
+        self._words = Counter(
+            word for line in lines for word in re.findall(r"[^\W\d_]+(?:-[^\W\d_]+)*", line.text.lower())
+        )
+
+    def join(self, before: str, after: str) -> str:
+        """The two texts as one line."""
+        if before.endswith("\u00ad"):
+            return before[:-1] + after
+        start = re.search(r"([^\W\d_]+(?:-[^\W\d_]+)*)-$", before)
+        end = re.match(r"[^\W\d_]+", after)
+        if start and end and end.group()[0].islower():
+            whole, hyphenated = (start.group(1) + middle + end.group() for middle in ("", "-"))
+            keeps = self._words[hyphenated.lower()] > self._words[whole.lower()]
+            return before + after if keeps else before[:-1] + after
+        return before + after if re.search(r"\w[-/]$", before) and end else f"{before} {after}"
+
+
+class Spacing:
+    """The usual distance from line to line for each size of type in a document, in points."""
+
+    def __init__(self, pages: Iterable[Sequence[Line]]) -> None:
+        gaps: dict[float, Counter[float]] = defaultdict(Counter)
+        for lines in pages:
+            for line, following in zip(lines, lines[1:]):
+                gap = line.y - following.y
+                if same_size(line, following) and 0.9 * line.size < gap < 2 * line.size:
+                    gaps[round(line.size, 1)][round(gap, 1)] += 1
+        # Of gaps about as common, the smaller one parts lines and the larger one paragraphs.
+        self._usual = {
+            size: min(gap for gap, count in counts.items() if count >= 0.5 * max(counts.values()))
+            for size, counts in gaps.items()
+            if sum(counts.values()) >= 3
+        }
+        ratios = sorted(gap / size for size, gap in self._usual.items())
+        self._ratio = ratios[len(ratios) // 2] if ratios else 1.2
+
+    def parts(self, line: Line, following: Line) -> bool:
+        """Whether the gap between the lines is wider than between lines of a paragraph (or runs back up the page)."""
+        usual = self._usual.get(round(line.size, 1), self._ratio * line.size)
+        return not -0.5 * line.size < line.y - following.y <= PARAGRAPH_GAP * usual + 0.05 * line.size
+
+
+def same_size(line: Line, other: Line) -> bool:
+    """Whether two lines are set in about the same size of type."""
+    return abs(line.size - other.size) <= SAME_SIZE * max(line.size, other.size)
+
+
+def is_contents_line(line: Line) -> bool:
+    """Whether a line is one of a table of contents: a title, a row of dots and a page."""
+    return ENDS_WITH_PAGE.search(line.text) is not None
+
+
+def ends_short(line: Line, following: Line, right: float) -> bool:
+    """Whether the first word of the next line would easily have fitted on this one: then it was ended on purpose."""
+    if is_contents_line(line):
+        return True
+    word = following.text.split(" ", 1)[0]
+    width = (following.right - following.left) * len(word) / max(1, len(following.text))
+    # Its width is guessed from the line's, so there must be room to spare.
+    return line.right + 0.8 * line.size + 1.4 * width < right
+
+
+def pieces_of(lines: Sequence[Line], spacing: Spacing, spelling: Spelling) -> list[Piece]:
+    """The lines, in order, as pieces."""
+    pieces: list[Piece] = []
+    start = number = 0
+    while number < len(lines):
+        end = table_at(lines, number)
+        if end == number:
+            number += 1
+            continue
+        pieces += _prose(lines[start:number], spacing, spelling)
+        rows = table_rows(lines[number:end], spelling.join)
+        right = max(line.right for line in lines[number:end])
+        pieces.append(Piece("table", "", lines[number], lines[end - 1], right, rows))
+        start = number = end
+    return pieces + _prose(lines[start:], spacing, spelling)
+
+
+def _prose(lines: Sequence[Line], spacing: Spacing, spelling: Spelling) -> list[Piece]:
+    pieces: list[Piece] = []
+    run: list[Line] = []
+    for line in lines:
+        if run and (spacing.parts(run[-1], line) or not same_size(run[-1], line) or run[-1].turn != line.turn):
+            pieces += _run(run, spelling)
+            run = []
+        run.append(line)
+    return pieces + (_run(run, spelling) if run else [])
+
+
+def _run(run: list[Line], spelling: Spelling) -> list[Piece]:
+    """The pieces of lines that follow each other at the usual distance."""
+    right = max(line.right for line in run)
+    pieces: list[Piece] = []
+    start = 0
+    for number in range(1, len(run) + 1):
+        if number < len(run) and not _breaks(run, start, number, right):
+            continue
+        lines = run[start:number]
+        text = lines[0].text
+        for line in lines[1:]:
+            text = spelling.join(text, line.text)
+        marked = _marker(run, start, right) is not None
+        indented = start > 0 and not marked and run[start].left - run[start - 1].left > INDENT * run[start].size
+        kind = "list" if marked else "paragraph"
+        text = BULLET.sub("- ", text) if marked else text
+        # A sentence that ends short of the edge, after a full line, ends a paragraph.
+        parted = indented or (bool(pieces) and pieces[-1].first is not pieces[-1].last and _sentence_ended(pieces[-1]))
+        pieces.append(Piece(kind, text, lines[0], lines[-1], right, joins=start > 0 and not parted))
+        start = number
+    return pieces
+
+
+def _breaks(run: list[Line], start: int, number: int, right: float) -> bool:
+    """Whether a new piece begins at ``run[number]``, where the present one began at ``run[start]``."""
+    before, line = run[number - 1], run[number]
+    if _marker(run, number, right) is not None or ends_short(before, line, right):
+        return True
+    shift = (line.left - before.left) / line.size
+    hanging = number - start == 1 and _marker(run, start, right) is not None
+    if shift > INDENT:
+        return not hanging
+    # Back to the left edge: a paragraph's second line, or the end of a list item.
+    return shift < -INDENT and (number - start > 1 or hanging)
+
+
+def _marker(run: list[Line], number: int, right: float) -> str | None:
+    """The bullet or number that ``run[number]`` opens a list item with, or None.
+
+    A number or a dash may also stand at the start of a line by chance, so it must begin the run, follow an item or a
+    colon, or follow a line that was ended on purpose.
+    """
+    text = run[number].text
+    bullet, numbered = BULLET.match(text), NUMBER.match(text)
+    if not bullet and not numbered:
+        return None
+    marker = bullet.group() if bullet else numbered.group()
+    if number == 0 or (bullet and marker[0] not in "–—*-"):
+        return marker
+    before = run[number - 1]
+    aligned = any(
+        abs(earlier.left - run[number].left) < 2 and (BULLET.match(earlier.text) or NUMBER.match(earlier.text))
+        for earlier in run[max(0, number - 8) : number]
+    )
+    return marker if aligned or before.text.endswith(":") or ends_short(before, run[number], right) else None
+
+
+def continues(piece: Piece, following: Piece) -> bool:
+    """Whether a piece at the top of a page goes on with the sentence that the last piece of the page before began."""
+    if following.kind != "paragraph" or piece.kind not in ("paragraph", "list"):
+        return False
+    if not same_size(piece.last, following.first) or piece.last.bold != following.first.bold:
+        return False
+    if _sentence_ended(piece) or BULLET.match(following.text) or NUMBER.match(following.text):
+        return False
+    return following.text[0].islower() or not ends_short(piece.last, following.first, piece.right)
+
+
+def _sentence_ended(piece: Piece) -> bool:
+    return SENTENCE_ENDED.search(piece.text) is not None
+
+
+def follows_closely(piece: Piece, following: Piece) -> bool:
+    """Whether a paragraph is only a new line of the one before: an address, or lines of a table of contents."""
+    return following.joins or (is_contents_line(piece.last) and is_contents_line(following.first))
+
+
+def is_caption(piece: Piece, following: Piece) -> bool:
+    """Whether a piece is the title of the table that follows, and so stays with it."""
+    if piece.kind != "paragraph" or following.kind != "table" or piece.last.y - following.first.y > 4 * piece.last.size:
+        return False
+    return piece.first is piece.last and (piece.first.bold or CAPTION.match(piece.text) is not None)
