@@ -11,6 +11,7 @@ from typing import Any
 
 from rag import commands, environment
 from rag.errors import RagError, SettingsError
+from rag.terminal import safe
 from rag.weaviate.tenants import DEFAULT_WORKSPACE
 
 SUCCEEDED, FAILED, WRONG_USE = 0, 1, 2
@@ -41,7 +42,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _say(message: str, code: int) -> int:
-    print(f"rag: {' '.join(message.split())}", file=sys.stderr)
+    print(f"rag: {safe(' '.join(message.split()))}", file=sys.stderr)
     return code
 
 

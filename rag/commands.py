@@ -59,7 +59,7 @@ def index(options: argparse.Namespace, environment: Environment, progress: Progr
     failed = (*report.failed, *built.failed)
     lines = [f"Documents: {report.sentence()}", f"Index: {built.sentence()}"]
     lines += [f"  failed: {failure.name}: {failure.reason}" for failure in failed]
-    return Result(both, "\n".join(lines)), not failed
+    return Result(both, terminal.safe("\n".join(lines))), not failed
 
 
 def ask(options: argparse.Namespace, environment: Environment, progress: Progress) -> tuple[Result, bool]:

@@ -18,7 +18,7 @@ from rag.catalogue import IndexRecord
 from rag.embedders.base import clean
 from rag.errors import ProviderError, RagError
 from rag.retrieval import fuse
-from rag.schema import Hit, Query, Stage, Trace, Turn, digest
+from rag.schema import Chunk, Hit, Query, Stage, Trace, Turn, digest
 from rag.settings import Settings
 from rag.workspace import Workspace
 
@@ -83,8 +83,8 @@ def run_funnel(
     """Everything that happens to one question, as a Trace.
 
     ``memory`` keeps stages for the next run; ``answer=False`` ends after the prompt; ``on_text`` gets the answer so far
-    while a language model writes it. Raises RagError for a blank question, a missing index or a failing search; a model
-    that fails is a note in its stage and an answer whose state is failed.
+    while a language model writes it. Raises RagError for a blank question, a missing index or a failing search; an
+    embedder that fails is a note beside the sparse list, a language model that fails an answer whose state is failed.
     """
     question = clean(question).strip()
     if not question:
@@ -94,8 +94,9 @@ def run_funnel(
         return answering.no_documents(question, history, settings)
     run = _Run(question, settings, workspace, index, memory or StageMemory())
     legs = _retrieve(run)
-    fused = _fuse(run, legs)
     chunks = workspace.store.chunks(run.index.fingerprint, [hit.chunk_id for stage in legs.values() for hit in stage.hits])
+    legs = {name: _still_there(stage, chunks) for name, stage in legs.items()}
+    fused = _fuse(run, legs)
     prompt = _prompt(run, fused)
     trace = Trace(
         question=question,
@@ -119,6 +120,12 @@ def _retrieve(run: _Run) -> dict[str, Stage]:
     return {name: stage for name, stage in stages.items() if stage is not None}
 
 
+def _still_there(stage: Stage, chunks: Mapping[str, Chunk]) -> Stage:
+    """The stage without hits whose chunks a sync has removed since the search."""
+    hits = [hit for hit in stage.hits if hit.chunk_id in chunks]
+    return replace(stage, hits=tuple(replace(hit, rank=rank) for rank, hit in enumerate(hits, 1)))
+
+
 def _embed(run: _Run) -> tuple[Stage | None, np.ndarray | None]:
     name = run.settings.embedder
     if run.settings.dense_candidates == 0:
@@ -130,6 +137,8 @@ def _embed(run: _Run) -> tuple[Stage | None, np.ndarray | None]:
     try:
         return run.stage("embed", (name, run.question), compute)
     except ProviderError as error:
+        if run.settings.fusion == "dense" or run.settings.sparse_candidates == 0:
+            raise  # there is no other list to fall back on
         return Stage("embed", name, query=0, note=f"No dense list: {error}"), None
 
 
@@ -174,7 +183,9 @@ def _fuse(run: _Run, legs: Mapping[str, Stage]) -> Stage:
 
     def compute() -> tuple[Stage, None]:
         hits = fuse(lists, settings.fusion, settings.rrf_k, weights)
-        return Stage("fused", settings.fusion, hits=hits, query=0), None
+        off = not lists or (settings.fusion != "rrf" and settings.fusion not in lists)
+        note = "Every list that the fusion takes is switched off: raise its number of candidates." if off else ""
+        return Stage("fused", settings.fusion, hits=hits, query=0, note=note), None
 
     return run.stage("fused", inputs, compute)[0]
 

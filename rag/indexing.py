@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -11,7 +11,7 @@ from filelock import FileLock, Timeout
 
 from rag import chunkers
 from rag.analysis import analyse
-from rag.catalogue import Catalogue, IndexedRecord, IndexRecord
+from rag.catalogue import Catalogue, DocumentRecord, IndexedRecord, IndexRecord
 from rag.embedders import Embedder
 from rag.errors import IndexMismatchError, RagError
 from rag.library import Failure, Progress, SyncReport, Tally, quiet
@@ -83,7 +83,7 @@ def _build(
 ) -> SyncReport:
     fingerprint = settings.fingerprint()
     index = catalogue.index(fingerprint)
-    if index and rebuild and embedder.dimensions not in (None, index.dimensions):
+    if index and rebuild and embedder.dimensions != index.dimensions:
         drop(store, catalogue, fingerprint)
         index = None
     if not store.has_index(fingerprint) and index:
@@ -101,10 +101,26 @@ def _build(
         or indexed[record.id].content_hash != record.content_hash
         or not indexed[record.id].complete
     ]
-    tally.lists["kept"] = [record.name for record in documents if record not in stale]
-    if index and not stale and not gone:
+    differing = {record.id for record in stale}
+    tally.lists["kept"] = [record.name for record in documents if record.id not in differing]
+    if not stale and not gone:
         return tally.report()
     writer = _Writer(store, catalogue, embedder, settings, index)
+    try:
+        _write(writer, gone, stale, indexed, tally, progress)
+    finally:
+        writer.finish()
+    return tally.report()
+
+
+def _write(
+    writer: _Writer,
+    gone: Sequence[IndexedRecord],
+    stale: Sequence[DocumentRecord],
+    indexed: Mapping[str, IndexedRecord],
+    tally: Tally,
+    progress: Progress,
+) -> None:
     for record in gone:
         writer.remove(record.document_id)
         tally.lists["removed"].append(record.name)
@@ -112,12 +128,16 @@ def _build(
     done = 0
     for record in stale:
         share = record.characters / total
-        document = catalogue.document(record.id)
+        document = writer.catalogue.document(record.id)
+        if document is None:
+            continue  # removed by somebody meanwhile
         begun = done
         try:
             chunks, rejected = writer.replace(
                 document, lambda part, n=record.name, b=begun, s=share: progress(f"Indexing {n}", min(1.0, b + s * part))
             )
+        except IndexMismatchError:
+            raise
         except RagError as error:
             tally.lists["failed"].append(Failure(record.name, str(error)))
             continue
@@ -130,8 +150,6 @@ def _build(
             tally.lists["failed"].append(Failure(record.name, f"{len(rejected)} of {chunks} chunks were refused ({reasons})"))
         else:
             tally.lists["changed" if record.id in indexed else "added"].append(record.name)
-    writer.finish()
-    return tally.report()
 
 
 def drop(store: Store, catalogue: Catalogue, fingerprint: str) -> None:
@@ -156,7 +174,7 @@ class _Writer:
         vectors = self.embedder.embed_documents(
             [chunk.text for chunk in chunks], lambda done, of: progress(0.9 * done / max(of, 1))
         )
-        self._open(vectors.shape[1] if len(chunks) else None)
+        self._open(vectors.shape[1])
         entries = [
             Entry(chunk, vector, *search_terms(chunk, self.settings.language))
             for chunk, vector in zip(chunks, vectors, strict=True)
@@ -167,8 +185,8 @@ class _Writer:
         if kept or not entries:
             stored = self.store.chunk_ids(self.fingerprint, document.id)
             self.store.delete_chunks(self.fingerprint, stored - {entry.chunk.id for entry in kept})
-        record = IndexedRecord(document.id, document.name, document.content_hash, len(kept), not rejected)
-        self.catalogue.save_indexed(self.fingerprint, record, document_frequencies(kept))
+            record = IndexedRecord(document.id, document.name, document.content_hash, len(kept), not rejected)
+            self.catalogue.save_indexed(self.fingerprint, record, document_frequencies(kept))
         progress(1.0)
         return len(entries), rejected
 
@@ -180,17 +198,15 @@ class _Writer:
 
     def finish(self) -> None:
         """Give the index a new revision, so that nothing remembered of the old content is used."""
-        self._open(None)
-        self.catalogue.save_index(self.index)
-
-    def _open(self, dimensions: int | None) -> None:
         if self.index:
-            if dimensions is not None and dimensions != self.index.dimensions:
-                _check_size(self.index, self.embedder)
-            return
+            self.catalogue.save_index(self.index)
+
+    def _open(self, dimensions: int) -> None:
+        if self.index:
+            return _check_size(self.index, self.embedder)
         plan = self.settings.plan()
         self.store.prepare_index(self.fingerprint, plan["bm25_k1"], plan["bm25_b"])
-        index = IndexRecord(self.fingerprint, plan, dimensions or self.embedder.dimensions or 0, "")
+        index = IndexRecord(self.fingerprint, plan, dimensions, "")
         self.index = self.catalogue.save_index(index)
 
 

@@ -11,6 +11,7 @@ from rag import loaders
 from rag.catalogue import SAMPLES_PRESENT, SAMPLES_REMOVED, Catalogue, DocumentRecord
 from rag.environment import SAMPLES_FOLDER
 from rag.errors import LoadError
+from rag.loaders.base import clean
 
 Progress = Callable[[str, float | None], None]
 # Raise it when a loader gives another text or structure than before: every file is then loaded anew.
@@ -89,7 +90,7 @@ def add_paths(catalogue: Catalogue, paths: Sequence[Path], progress: Progress = 
     for path in paths:
         base = path if path.is_dir() else path.parent
         folders += [_prefix(path)] if path.is_dir() else []
-        found |= {source_of(file): (file, file.relative_to(base).as_posix()) for file in loaders.find_files(path)}
+        found |= {source_of(file): (file, clean(file.relative_to(base).as_posix())) for file in loaders.find_files(path)}
     known = {record.source: record for record in catalogue.documents()}
     tally = Tally()
     for source, record in known.items():

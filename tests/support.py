@@ -12,13 +12,14 @@ import numpy as np
 import pytest
 from weaviate import WeaviateClient
 
-from rag import chunkers, loaders
+from rag import chunkers, library, loaders
 from rag.analysis import analyse
 from rag.catalogue import Catalogue
 from rag.embedders import Embedder
 from rag.environment import SAMPLES_FOLDER, Environment
 from rag.errors import ProviderError
 from rag.indexing import search_terms
+from rag.library import SyncReport
 from rag.llms import Completion
 from rag.llms.base import LLM
 from rag.schema import Chunk
@@ -39,7 +40,7 @@ class StubEmbedder(Embedder):
 
     def __init__(self, name: str, dimensions: int, batch_texts: int = 16):
         self.name = name
-        self.dimensions = dimensions
+        self.size = self.dimensions = dimensions
         self.batch_texts = batch_texts
         self.texts: list[str] = []
         self.questions: list[str] = []
@@ -64,7 +65,7 @@ class StubEmbedder(Embedder):
 
     def vector(self, text: str) -> np.ndarray:
         """The sum of a fixed direction for each word; never all zero."""
-        return sum((_direction(word, self.dimensions) for word in analyse(text)), _direction("", self.dimensions) * 0.1)
+        return sum((_direction(word, self.size) for word in analyse(text)), _direction("", self.size) * 0.1)
 
 
 @lru_cache(maxsize=20_000)
@@ -156,3 +157,19 @@ def write_files(folder: Path, **texts: str) -> Path:
     for name, text in texts.items():
         (folder / ".".join(name.rsplit("_", 1))).write_text(text, encoding="utf-8")
     return folder
+
+
+def sync(workspace: Workspace, *paths: Path, settings: Settings | None = None) -> tuple[SyncReport, SyncReport]:
+    """What adding the paths did, and what building the index did."""
+    added = library.add_paths(workspace.catalogue, paths)
+    return added, workspace.build(settings or settings_for())
+
+
+def stored(workspace: Workspace, settings: Settings | None = None) -> list[tuple[str, str]]:
+    """(document, text) of every stored chunk, found without the catalogue's help and checked against it."""
+    fingerprint = (settings or settings_for()).fingerprint()
+    hits = workspace.store.dense(fingerprint, m1().vector("anything"), 1000) if workspace.store.has_index(fingerprint) else ()
+    chunks = workspace.store.chunks(fingerprint, [hit.chunk_id for hit in hits]).values()
+    assert len(chunks) == workspace.store.count(fingerprint)
+    assert len(chunks) == sum(record.chunks for record in workspace.catalogue.indexed(fingerprint).values())
+    return sorted((chunk.document, chunk.text) for chunk in chunks)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import importlib.util
 import re
 from collections import Counter
@@ -89,7 +90,8 @@ def test_the_committed_manual_is_what_its_script_makes() -> None:
 
 
 def test_the_faq_holds_sixty_different_pairs() -> None:
-    pairs = list(script("check_corpus").csv.DictReader((SAMPLES_FOLDER / "faq.csv").open(encoding="utf-8", newline="")))
+    with (SAMPLES_FOLDER / "faq.csv").open(encoding="utf-8", newline="") as file:
+        pairs = list(csv.DictReader(file))
     assert len(pairs) == 60
     assert len({pair["question"] for pair in pairs}) == 60
     assert all(pair["answer"].strip() for pair in pairs)
@@ -116,7 +118,7 @@ def test_every_section_number_follows_from_the_one_before(sources: str) -> None:
 def test_cross_references_lead_to_the_section_they_name(sources: str) -> None:
     sections = dict(HEADING.findall(sources))
     plain = re.findall(rf"\b(?:[Ss]ections?|[Ss]ee|in|under|of) ({NUMBER})\b(?! ?(?:%|°|k|[A-Z]|m|g|s|bar|hours))", sources)
-    assert len(plain) > 50
+    assert len(plain) > 30
     assert [number for number in plain if number not in sections] == []
     for number, title in sections.items():
         for named in re.findall(rf"{re.escape(title)}(?:, | \()({NUMBER})\b(?! ?(?:%|°|k|[A-Z]|m|bar))", sources):
@@ -196,6 +198,9 @@ def test_the_app_s_examples_are_in_the_set(asked: str, questions: tuple[Question
     assert [question.kind for question in questions if question.question == asked]
 
 
-@pytest.mark.parametrize("word", ["lasagne", "soft top", "massag", "sunroof", "sun roof", "head-up", "drag coefficient", "E-92", "timing belt"])
+@pytest.mark.parametrize(
+    "word",
+    ["lasagne", "soft top", "timing belt", "cup final", "tax return", "massag", "sunroof", "head-up", "coefficient", "E-92", "£", "€"],
+)
 def test_what_the_unanswerable_questions_ask_for_is_nowhere(word: str, everything: str) -> None:
     assert word.casefold() not in everything.casefold()

@@ -12,8 +12,8 @@ LEGS = {"dense": "dense_candidates", "sparse": "sparse_candidates"}
 TITLES = {"dense": "Dense", "sparse": "Sparse", "fused": "Fused"}
 SUBTITLES = {"dense": "by meaning", "sparse": "by shared words", "fused": "both joined"}
 UNITS = {
-    "dense": "Cosine similarity to the question, −1 to 1; 1 is the same direction.",
-    "sparse": "BM25: a sum over matched words, 0 and up, no upper bound.",
+    "dense": "Cosine similarity, −1 to 1",
+    "sparse": "BM25 sum over shared words, 0 and up, unbounded",
 }
 STAGE_WORDS = {"generate": "answer"}
 PREVIEW_CHARACTERS = 110
@@ -23,7 +23,7 @@ def funnel_html(trace: Trace) -> str:
     """All lists of the trace, in columns that fold under each other where there is little room."""
     sources = {chunk.id: number for number, chunk in enumerate(trace.prompt_chunks(), 1)}
     columns = "".join(_column_html(name, trace, sources) for name in TITLES)
-    return f'<div class="rf-funnel">{columns}</div>'
+    return f'<div class="rf-wide"><div class="rf-funnel">{columns}</div></div>'
 
 
 def times_html(trace: Trace) -> str:
@@ -42,7 +42,7 @@ def times_html(trace: Trace) -> str:
         kind = " rf-reused" if stage.reused else ""
         words.append(
             f'<span class="rf-time{kind}" data-stage="{escape(stage.name)}"><i class="rf-dot rf-at-{escape(stage.name)}"></i>'
-            f"{escape(name)} {time}</span>"
+            f"{escape(name)} {escape(time)}</span>"
         )
     return f'<div class="rf-times"><div class="rf-bar">{bar}</div><div class="rf-words">{"".join(words)}</div></div>'
 
@@ -64,6 +64,8 @@ def settings_line(trace: Trace) -> str:
 def milliseconds(seconds: float) -> str:
     """A time as people read it: 0.1 ms, 9 ms, 1,240 ms."""
     value = seconds * 1000
+    if value < 0.05:
+        return "< 0.1 ms"
     return f"{value:.1f} ms" if value < 1 else f"{value:,.0f} ms"
 
 
@@ -72,13 +74,13 @@ def _column_html(name: str, trace: Trace, sources: dict[str, int]) -> str:
     hits = stage.hits if stage else ()
     note = _note(name, stage, trace)
     rows = "".join(_row_html(hit, trace.chunks[hit.chunk_id], name, trace, sources) for hit in hits)
+    absent = f'<p class="rf-absent">{escape(note)}</p>' if note else ""
     table = f"<table><tbody>{rows}</tbody></table>" if rows else '<p class="rf-empty">No passages.</p>'
     return (
         f'<section class="rf-column" data-stage="{name}"><h4><i class="rf-dot rf-at-{name}"></i>{TITLES[name]} '
         f"<small>{_subtitle(name, trace)}</small><b>{len(hits)}</b></h4>"
         f'<p class="rf-unit">{escape(_unit(name, trace))}</p>'
-        f"{f'<p class="rf-absent">{escape(note)}</p>' if note else ''}"
-        f'<div class="rf-list" tabindex="0">{table}</div></section>'
+        f'{absent}<div class="rf-list" tabindex="0">{table}</div></section>'
     )
 
 
@@ -94,7 +96,7 @@ def _unit(name: str, trace: Trace) -> str:
         return UNITS[name]
     if fusion != "rrf":
         return UNITS[fusion]
-    return f"RRF: sum of weight / ({trace.settings['rrf_k']} + rank) over both lists; small by nature."
+    return f"RRF, the sum of weight / ({trace.settings['rrf_k']} + rank)"
 
 
 def _note(name: str, stage: Stage | None, trace: Trace) -> str:
@@ -129,8 +131,9 @@ def _row_html(hit: Hit, chunk: Chunk, name: str, trace: Trace, sources: dict[str
     sheet = pages(chunk).partition(" (")[0]
     whole = " > ".join((chunk.document, *chunk.section))
     marks = f'<div class="rf-marks">{_marks_html(hit, trace)}</div>' if name == "fused" else ""
+    kept = ' class="rf-kept"' if number else ""
     return (
-        f'<tr data-chunk="{escape(hit.chunk_id)}"{" class=rf-kept" if number else ""}><td class="rf-rank">{hit.rank}</td>'
+        f'<tr data-chunk="{escape(hit.chunk_id)}"{kept}><td class="rf-rank">{hit.rank}</td>'
         f'<td class="rf-body"><div class="rf-head"><span class="rf-section" dir="auto" title="{escape(whole)}">{escape(place)}</span>'
         f'<span class="rf-page">{escape(sheet)}</span></div>'
         f'<div class="rf-preview" dir="auto">{escape(shortened(_without_heading(chunk), PREVIEW_CHARACTERS))}</div>{marks}</td>'

@@ -34,9 +34,13 @@ def memory() -> StageMemory:
     return st.session_state.setdefault("memory", StageMemory())
 
 
-def ask(question: str) -> None:
-    """Take a question in; it stays asked until it is answered or has failed, however often the page runs again."""
-    st.session_state["asked"] = question
+def ask(question: str, place: int | None = None) -> None:
+    """Take a question in, to stand at ``place`` of the conversation (default: at its end).
+
+    It stays asked until it is answered or has failed, however often the page runs again meanwhile; what stands at its
+    place stays until then too.
+    """
+    st.session_state["asked"] = (question, len(turns()) if place is None else place)
     st.session_state.pop("failed", None)
 
 

@@ -13,13 +13,14 @@ from pages.shared.text import plain
 from rag import environment
 from rag.workspace import Workspace
 
+PRODUCT = "Retrieval Funnel"
 STYLE = Path(__file__).with_name("style.css")
 PAGES = {"app.py": ("Chat", ":material/forum:"), "pages/4_Documents.py": ("Documents", ":material/description:")}
 
 
 def open_page(title: str, description: str) -> Workspace:
     """Draw the frame of a page and give the workspace back; stops the page where there is none to be had."""
-    st.set_page_config(f"{title} · Retrieval Funnel", page_icon=":material/filter_alt:", layout="wide")
+    st.set_page_config(title if title == PRODUCT else f"{title} · {PRODUCT}", page_icon=":material/filter_alt:", layout="wide")
     st.html(STYLE)
     with st.sidebar:
         for path, (label, icon) in PAGES.items():

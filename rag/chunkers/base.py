@@ -29,11 +29,11 @@ CHARACTER_END = r"(?<=\S)(?![\u0300-\u036f\u200d\ufe0e\ufe0f\U0001f3fb-\U0001f3f
 SMALL_BOUNDARIES = (LINE_OF_ITS_OWN, SENTENCE_END, r"\n", WORD_END, CHARACTER_END, "")
 
 
-def split(text: str, size: int, boundaries: Sequence[str]) -> list[int]:
+def split(text: str, size: int, boundaries: Sequence[str], first_size: int | None = None) -> list[int]:
     """Where to cut ``text`` so that no piece is longer than ``size`` characters: the ends of the pieces, in order.
 
     ``boundaries`` are regular expressions from the largest unit to the smallest; the largest that suffices is used, and
-    neighbouring pieces are packed together up to the size.
+    neighbouring pieces are packed together up to the size (the first up to ``first_size``, where that is given).
     """
     from langchain_text_splitters import RecursiveCharacterTextSplitter
 
@@ -50,7 +50,8 @@ def split(text: str, size: int, boundaries: Sequence[str]) -> list[int]:
     ends: list[int] = []
     start = position = 0
     for piece in splitter.split_text(text):
-        if ends and position + len(piece) - start <= size:
+        limit = size if start or first_size is None else first_size
+        if ends and position + len(piece) - start <= limit:
             ends.pop()
         else:
             start = position
@@ -101,13 +102,22 @@ def after_headings(document: Document, headings: dict[int, int], start: int, end
     return min(start, end)
 
 
-def cut(document: Document, headings: dict[int, int], span: Span, size: int, boundaries: Sequence[str]) -> list[int]:
+def cut(
+    document: Document,
+    headings: dict[int, int],
+    span: Span,
+    size: int,
+    boundaries: Sequence[str],
+    first_size: int | None = None,
+) -> list[int]:
     """``split`` for a span of the document that may begin with headings: the first piece is never a heading alone."""
     start, end = span
     body = after_headings(document, headings, start, end)
     # Pieces are shorter by the headings' length, so that the first has room for them.
     first = body if body - start <= size // 2 else start
-    return [first + piece_end for piece_end in split(document.text[first:end], size - (first - start), boundaries)]
+    used = first - start
+    ends = split(document.text[first:end], size - used, boundaries, (first_size or size) - used)
+    return [first + piece_end for piece_end in ends]
 
 
 def trimmed(text: str, start: int, end: int) -> Span:

@@ -21,7 +21,7 @@ def paragraph(document: Document, settings: Settings) -> list[Span]:
     position = 0
     for blank in [*(match.start() for match in re.finditer(BLANK_LINES, text)), len(text)]:
         start, end = trimmed(text, position, blank)
-        if end < len(text) and after_headings(document, headings, start, end) == end:
+        if blank < len(text) and after_headings(document, headings, start, end) == end:
             continue
         position = blank
         if end - start <= settings.chunk_size:

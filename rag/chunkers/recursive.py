@@ -6,6 +6,7 @@ import re
 
 from rag.chunkers.base import (
     BLANK_LINES,
+    CHARACTER_END,
     SENTENCE_END,
     SMALL_BOUNDARIES,
     WORD_END,
@@ -20,7 +21,7 @@ from rag.settings import Settings
 
 HEADING_NEXT = r"\n(?=#{1,6} )"
 BOUNDARIES = (HEADING_NEXT, BLANK_LINES, *SMALL_BOUNDARIES)
-OVERLAP_STARTS = (re.compile(f"{SENTENCE_END}|\n"), re.compile(WORD_END))
+OVERLAP_STARTS = tuple(map(re.compile, (f"{SENTENCE_END}|\n", WORD_END, CHARACTER_END)))
 
 
 def recursive(document: Document, settings: Settings) -> list[Span]:
@@ -34,12 +35,13 @@ def recursive(document: Document, settings: Settings) -> list[Span]:
     size = settings.chunk_size - settings.chunk_overlap
     spans: list[Span] = []
     for region in _regions(document, headings):
-        low, high = trimmed(text, *region)
-        whole = high - low <= settings.chunk_size
-        start = low
-        for end in [high] if whole else cut(document, headings, (low, high), size, BOUNDARIES):
-            if not text[start:end].isspace():
-                begin = start if start == low else _overlap_start(text, low, start, settings.chunk_overlap)
+        start, end = begin, high = trimmed(text, *region)
+        ends = [high]
+        if high - start > settings.chunk_size:
+            ends = cut(document, headings, (start, high), size, BOUNDARIES, settings.chunk_size)
+        for number, end in enumerate(ends):
+            if text[start:end].strip():
+                begin = begin if number == 0 else _overlap_start(text, begin, start, settings.chunk_overlap)
                 spans.append((begin, end))
                 start = end
     return spans
@@ -59,13 +61,14 @@ def _regions(document: Document, headings: dict[int, int]) -> list[Span]:
     return regions
 
 
-def _overlap_start(text: str, low: int, start: int, overlap: int) -> int:
-    """Where a chunk whose own text begins at ``start`` begins with its overlap: at a sentence, a word, or a character."""
-    earliest = max(low, start - overlap)
-    if earliest in (low, start):
-        return earliest
-    for boundary in OVERLAP_STARTS:
+def _overlap_start(text: str, previous: int, start: int, overlap: int) -> int:
+    """Where a chunk whose own text begins at ``start`` begins with its overlap: at a sentence, a word, or a character.
+
+    That is after ``previous``, where the chunk before it begins, so that no chunk holds another whole.
+    """
+    earliest = max(previous + 1, start - overlap)
+    for boundary in OVERLAP_STARTS if overlap else ():
         for match in boundary.finditer(text, earliest, start):
             if text[match.end() : start].strip():
                 return match.end()
-    return start if text[start - 1].isspace() else earliest
+    return start

@@ -108,8 +108,11 @@ class Assembly:
         self._parts.append(text)
         self.length += len(text)
 
-    def extend_last(self, text: str) -> None:
-        """Append text to the last block."""
+    def extend_last(self, text: str, dropping: int = 0) -> None:
+        """Append text to the last block, in place of its last ``dropping`` characters."""
+        if dropping:
+            self._parts[-1] = self._parts[-1][:-dropping]
+            self.length -= dropping
         self.append(text)
         last = self.blocks[-1]
         self.blocks[-1] = Block(last.kind, last.start, self.length)

@@ -11,7 +11,8 @@ from bs4.element import Tag
 from rag.loaders.base import Assembly, Content, clean, decode, sections_from
 from rag.loaders.html_nodes import BLOCKS, is_data_table, is_visible, markdown_table, visible_text
 
-CHARSET = re.compile(rb"<meta[^>]+charset\s*=\s*[\"']?\s*([\w-]+)", re.IGNORECASE)
+CHARSET = re.compile(rb"<(?:meta[^>]+charset|\?xml[^>]+encoding)\s*=\s*[\"']?\s*([\w-]+)", re.IGNORECASE)
+PROLOGUE = re.compile(r"\A\s*<\?xml[^>]*\?>")
 SCOPES = frozenset(("section", "article"))
 LISTS = frozenset(("ul", "ol", "menu"))
 HEADING = re.compile(r"h[1-6]")
@@ -21,7 +22,8 @@ def load_html(data: bytes, name: str) -> Content:
     """The visible text, with a section for each heading; a section or article element ends the headings inside it."""
     declared = CHARSET.search(data[:4096])
     markup = decode(data, name, declared.group(1).decode("ascii") if declared else None)
-    soup = BeautifulSoup(markup, "lxml")
+    # Without the prologue, and with a tag in any case, so that the parser has nothing to warn of.
+    soup = BeautifulSoup("<html>" + PROLOGUE.sub("", markup), "lxml")
     writer = _Writer()
     writer.write(soup)
     text = writer.assembly.text

@@ -10,7 +10,7 @@ from bs4.element import CData, NavigableString, PreformattedString, Tag
 from rag.loaders.base import clean
 
 IGNORED = frozenset(
-    "script style template noscript nav footer head svg math iframe object select button textarea audio video canvas rp"
+    "script style template noscript nav footer head svg math iframe object select textarea audio video canvas rp"
     .split()
 )
 BLOCKS = frozenset(

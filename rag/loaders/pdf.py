@@ -169,24 +169,24 @@ class _Writer:
         """Write the piece as more of the last block, where it is that; False where it is a block of its own."""
         if self._page_is_new and continues(last, piece):
             joined = self._spelling.join(last.text, piece.text)
-            if len(joined) < len(last.text) + len(piece.text):
-                # The hyphen that closes the page is written already, and stays.
-                joined = last.text + piece.text
-            self._append(joined[len(last.text) :], len(joined) - len(last.text) - len(piece.text))
+            dropped = last.text.endswith(("-", "\u00ad")) and not joined.startswith(last.text)
+            joiner = joined[len(last.text) - dropped : len(joined) - len(piece.text)]
+            self._append(joiner, piece.text, dropping=int(dropped))
             self._last = replace(piece, kind=last.kind, text=joined)
         elif piece.kind == last.kind == "table" and len(piece.rows[0]) == len(last.rows[0]) and self._page_is_new:
             rows = piece.rows[1:] if piece.rows[0] == last.rows[0] else piece.rows
-            self._append("".join("\n" + line for line in markdown_rows(rows)), 1)
+            self._append("\n" if rows else "", "\n".join(markdown_rows(rows)))
             self._last = replace(piece, rows=(last.rows[0], *rows))
         elif piece.kind == last.kind and (piece.kind == "list" or follows_closely(last, piece)):
-            self._append("\n" + piece.text, 1)
+            self._append("\n", piece.text)
             self._last = replace(piece, text=f"{last.text}\n{piece.text}")
         else:
             return False
         return True
 
-    def _append(self, text: str, joiner_length: int) -> None:
-        self._begin_page(self.assembly.length + joiner_length)
+    def _append(self, joiner: str, text: str, dropping: int = 0) -> None:
+        self.assembly.extend_last(joiner, dropping)
+        self._begin_page(self.assembly.length)
         self.assembly.extend_last(text)
 
     def _begin_page(self, start: int) -> None:

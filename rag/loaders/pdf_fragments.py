@@ -160,7 +160,10 @@ class _Painter:
         # The face holds on to its resource, so that no other can come to have the same identity.
         key = id(resource)
         if key not in self._faces:
-            font = Font.from_font_resource(resource)
+            try:
+                font = Font.from_font_resource(resource)
+            except Exception as error:  # noqa: BLE001 - a font's own fault must not pass for a malformed operator
+                raise RuntimeError("a font of this page cannot be read") from error
             name = f"{font.name} {font.font_descriptor.weight}".lower()
             bold = any(word in name for word in ("bold", "black", "heavy", "semibold")) or " 700" in name
             self._faces[key] = _Face(font, bold, resource)
@@ -220,20 +223,20 @@ class _Painter:
 
     def _show(self, data: bytes | str) -> None:
         state = self._state
-        if state.face is None:
+        if state.face is None or not state.face.font.interpretable:
             return
         matrix = _times(self._text, state.matrix)
         parts: list[str] = []
         width = ink_start = ink_end = 0.0
-        blanks = 0
+        started, blanks = False, 0
         for text, thousandths, is_space in state.face.codes(data):
             if text.strip():
                 if blanks > 1:
                     # Several spaces set columns apart.
                     self._keep("".join(parts), ink_start, ink_end, matrix)
-                    parts = []
-                ink_start = ink_start if "".join(parts).strip() else width
-                blanks = 0
+                    parts, started = [], False
+                ink_start = ink_start if started else width
+                started, blanks = True, 0
             else:
                 blanks += 1
             parts.append(text)
@@ -258,7 +261,7 @@ def _fragment(text: str, ends: list[tuple[float, float]], matrix: Matrix, state:
     bold = state.face is not None and state.face.bold
     turn = round(math.atan2(b, a) / (math.pi / 2)) % 4
     (x0, y0), (x1, _) = (_turned(x * a + y * c + e, x * b + y * d + f, turn) for x, y in ends)
-    return Fragment(text, min(x0, x1), max(x0, x1), y0, size, bold, turn)
+    return Fragment(text, min(x0, x1), max(x0, x1), y0, round(size, 2), bold, turn)
 
 
 def _turned(x: float, y: float, turn: int) -> tuple[float, float]:

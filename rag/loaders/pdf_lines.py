@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -187,7 +188,7 @@ def without_running_lines(pages: list[list[Line]]) -> list[list[Line]]:
     These are lines near the top or bottom that come back, but for their numbers, at the same height of most pages; and
     outermost lines whose number grows from page to page as the pages do.
     """
-    keys = [[_edge_keys(lines, number, line) for line in lines] for number, lines in enumerate(pages)]
+    keys = [_edge_keys(lines, number) for number, lines in enumerate(pages)]
     seen = Counter(key for page in keys for key in {key for line in page for key in line})
     most = max(3, 0.4 * sum(1 for lines in pages if lines))
     running = {key for key, count in seen.items() if count >= most}
@@ -197,14 +198,18 @@ def without_running_lines(pages: list[list[Line]]) -> list[list[Line]]:
     ]
 
 
-def _edge_keys(lines: list[Line], page: int, line: Line) -> list[tuple[object, ...]]:
-    """What a line near the top or bottom of its page is counted under; nothing for other lines."""
-    outside = min(sum(1 for other in lines if other.y > line.y + 1), sum(1 for other in lines if other.y < line.y - 1))
-    if outside >= EDGE_LINES:
-        return []
-    text = PAGE_NUMBER.sub("#", line.text)
-    # Two grids of heights, so that a small wobble never parts the same line from itself.
-    keys: list[tuple[object, ...]] = [(text, "even", round(line.y / 4)), (text, "odd", round(line.y / 4 + 0.5))]
-    if outside == 0 and len(line.text) < MAX_RUNNING_LENGTH:
-        keys += [("page number", int(number) - page) for pair in OUTER_NUMBER.findall(line.text) for number in pair if number]
+def _edge_keys(lines: list[Line], page: int) -> list[list[tuple[object, ...]]]:
+    """What each line near the top or bottom of its page is counted under; nothing for the other lines."""
+    heights = sorted(line.y for line in lines)
+    keys: list[list[tuple[object, ...]]] = []
+    for line in lines:
+        outside = min(bisect_left(heights, line.y - 1), len(heights) - bisect_right(heights, line.y + 1))
+        keys.append([])
+        if outside < EDGE_LINES:
+            text = PAGE_NUMBER.sub("#", line.text)
+            # Two grids of heights, so that a small wobble never parts the same line from itself.
+            keys[-1] += [(text, "even", round(line.y / 4)), (text, "odd", round(line.y / 4 + 0.5))]
+        if outside == 0 and len(line.text) < MAX_RUNNING_LENGTH:
+            numbers = [number for pair in OUTER_NUMBER.findall(line.text) for number in pair if number]
+            keys[-1] += [("page number", int(number) - page) for number in numbers]
     return keys

@@ -176,7 +176,8 @@ def _letters(text: str) -> str:
 def locate(entry: Entry, lines: Sequence[Line], taken: set[int]) -> Place:
     """The entry's heading among its page's lines: by its title, nearest to its target, else by its target alone."""
     found = _spans_of(entry.path[-1], lines, taken, str) or _spans_of(entry.path[-1], lines, taken, _without_number)
-    top = entry.top
+    # Lines that are painted turned have heights of their own.
+    top = entry.top if lines and lines[0].turn == 0 else None
     if found:
         largest = max(lines[start].size for start, _ in found)
         start, count = min(

@@ -27,6 +27,9 @@ def load_table(data: bytes, name: str) -> Content:
     if first is None:
         return Content("")
     delimiter = "\t" if name.lower().endswith(".tsv") else _delimiter(lines[first])
+    if told := re.fullmatch(r"\s*sep=(.)\s*", lines[first]):
+        # Spreadsheet programs write their delimiter into a line of its own.
+        delimiter, first = told.group(1), first + 1
     rows = _rows(lines, delimiter, first)
     _, header = next(rows)
     header = [column.strip() for column in header]

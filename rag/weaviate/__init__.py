@@ -4,8 +4,8 @@ import warnings
 
 from authlib.deprecate import AuthlibDeprecationWarning
 
-# Importing the client makes Authlib print, on every start, that it will move to another HTTP library or JOSE module one day.
-# Authlib's own filter ("always") is set when it is imported, so this one has to come after it, and before the client.
+# Importing the client makes Authlib print, on every start, that it will move to another HTTP library one day.
+# Authlib's own filter ("always") is set when it is imported, so this one comes after it, and before the client.
 warnings.filterwarnings(
     "ignore", r"The httpx module is deprecated|authlib\.jose module is deprecated", AuthlibDeprecationWarning
 )

@@ -127,10 +127,10 @@ def _check_rest(target: Endpoint, api_key: str) -> None:
             f"{target.url}/v1/meta", headers=headers, trust_env=not target.direct,
             timeout=httpx.Timeout(CHECK_SECONDS, connect=CONNECT_SECONDS),
         )
-    except (httpx.HTTPError, httpx.InvalidURL, ValueError) as error:  # ValueError: a host no resolver can be asked for
+    except (httpx.HTTPError, httpx.InvalidURL, ValueError) as error:  # ValueError: a host too long to look up
         raise ServerError(
-            f"No Weaviate answers at {target.url} ({str(error) or type(error).__name__}). Start it or correct WEAVIATE_URL; "
-            "without WEAVIATE_URL a local server is used."
+            f"No Weaviate answers at {target.url} ({str(error) or type(error).__name__}). Start it or correct "
+            "WEAVIATE_URL; without WEAVIATE_URL a local server is used."
         ) from error
     if answer.status_code in (401, 403):
         raise ServerError(
@@ -143,7 +143,8 @@ def _check_rest(target: Endpoint, api_key: str) -> None:
         is_weaviate = False
     if not is_weaviate:
         raise ServerError(
-            f"What answers at {target.url} is no Weaviate (status {answer.status_code} for /v1/meta). Correct WEAVIATE_URL."
+            f"What answers at {target.url} is no Weaviate (status {answer.status_code} for /v1/meta). "
+            "Correct WEAVIATE_URL."
         )
 
 
@@ -180,4 +181,6 @@ def _bracketed(host: str) -> str:
 
 
 def _no_address(text: str, reason: str) -> ServerError:
-    return ServerError(f"WEAVIATE_URL is {text!r}, which cannot be used: {reason}. Write it like http://localhost:8080.")
+    return ServerError(
+        f"WEAVIATE_URL is {text!r}, which cannot be used: {reason}. Write it like http://localhost:8080."
+    )

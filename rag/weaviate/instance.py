@@ -22,7 +22,7 @@ END_SECONDS = 30.0
 
 @dataclass(frozen=True)
 class ServerAddress:
-    """Where the local server listens, the key it asks for, and its process; ``kept`` says that it outlives its users."""
+    """Where the local server listens, its key and its process; ``kept`` says that it outlives those who use it."""
 
     pid: int
     http_port: int

@@ -45,7 +45,7 @@ def settings(database: Path, key: str, ports: Ports) -> dict[str, str]:
     return {
         "PERSISTENCE_DATA_PATH": str(database),
         "LOG_LEVEL": "warning",
-        # Private: gRPC and cluster data listen on every interface, whatever is set, so both ask for the key.
+        # Private: gRPC listens on every interface, whatever is set, so it asks for the key.
         "AUTHENTICATION_ANONYMOUS_ACCESS_ENABLED": "false",
         "AUTHENTICATION_APIKEY_ENABLED": "true",
         "AUTHENTICATION_APIKEY_ALLOWED_KEYS": key,
@@ -72,13 +72,15 @@ def settings(database: Path, key: str, ports: Ports) -> dict[str, str]:
         "CLUSTER_ADVERTISE_ADDR": HOST,  # it dies without one where no private IPv4 address is found
         "CLUSTER_BIND_ADDR": HOST,
         "CLUSTER_GOSSIP_BIND_PORT": str(ports.gossip),
-        "CLUSTER_DATA_BIND_PORT": str(ports.gossip + 1),
+        # The port between cluster nodes would be open to everyone too, and hand out files without a key (its check
+        # names another service than the one it serves). A node alone does without it, and goes on where it is taken.
+        "CLUSTER_DATA_BIND_PORT": str(ports.gossip),
         "GRPC_PORT": str(ports.grpc),
         "RAFT_BOOTSTRAP_EXPECT": "1",
         "RAFT_JOIN": f"local:{ports.raft}",
         "RAFT_PORT": str(ports.raft),
         "RAFT_INTERNAL_RPC_PORT": str(ports.raft + 1),
-        # The default, 5, waits five seconds for a leader that a node alone always becomes itself; starts in 2 s instead of 7.
+        # The default, 5, is five seconds of waiting for a leader that a node alone always becomes itself.
         "RAFT_TIMEOUTS_MULTIPLIER": "1",
     }
 

@@ -1,4 +1,4 @@
-"""Who runs and who needs the server of a data folder, kept by the kernel: a lock ends with its process, however that ends."""
+"""Who runs and who needs a data folder's server, kept by the kernel: a lock ends with its process, whatever ended it."""
 
 from __future__ import annotations
 
@@ -64,8 +64,8 @@ def spawn(
 ) -> int | None:
     """Start a process that holds ``lock`` for as long as it lives; its pid, or None where the lock is held already.
 
-    The child inherits the locked file: there is no moment at which it runs without the lock. It gets a session of its own,
-    so that Ctrl-C in the terminal does not end it before those who use it.
+    The child inherits the locked file: there is no moment at which it runs without the lock. It gets a session of its
+    own, so that Ctrl-C in the terminal does not end it before those who use it.
     """
     with lock.open("ab") as file, (log or Path(os.devnull)).open("ab") as output:
         if not _locked(file.fileno(), shared=False, seconds=PROBE_SECONDS):

@@ -74,8 +74,8 @@ def binary(progress: Progress | None = None, cache: Path | None = None, url: str
                 _obtain(path, url or release_url(), report)
     except OSError as error:
         raise ServerError(
-            f"Weaviate cannot be stored in {path.parent} ({error.strerror or error}). Make the folder writable and give it "
-            "1 GB of space, or set WEAVIATE_URL to a server elsewhere."
+            f"Weaviate cannot be stored in {path.parent} ({error.strerror or error}). Make the folder writable and "
+            "give it 1 GB of space, or set WEAVIATE_URL to a server elsewhere."
         ) from error
     return path
 
@@ -136,9 +136,9 @@ def _obtain(path: Path, url: str, report: Progress) -> None:
 
 def _without(reason: str) -> ServerError:
     return ServerError(
-        f"Weaviate {VERSION} is not on this machine and {reason}. There are three ways on: connect to the network and try "
-        f"again; install Go {GO_VERSION} or newer, and it is built here; or start a server with `docker compose up -d weaviate` "
-        "or elsewhere and set WEAVIATE_URL and WEAVIATE_API_KEY."
+        f"Weaviate {VERSION} is not on this machine and {reason}. There are three ways on: connect to the network and "
+        f"try again; install Go {GO_VERSION} or newer, and it is built here; or start a server with "
+        "`docker compose up -d weaviate` or elsewhere and set WEAVIATE_URL and WEAVIATE_API_KEY."
     )
 
 
@@ -222,8 +222,8 @@ def _member(archive: Path) -> Iterator[IO[bytes]]:
 def _built(folder: Path, report: Progress) -> Path:
     report("Building Weaviate with Go (about 3 minutes)", 0.0)
     process = subprocess.Popen(
-        ["go", "install", "-v", MODULE], env={**os.environ, "GOBIN": str(folder)}, cwd=folder, text=True, errors="replace",
-        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+        ["go", "install", "-v", MODULE], env={**os.environ, "GOBIN": str(folder)}, cwd=folder,
+        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, errors="replace",
     )
     limit = threading.Timer(OBTAIN_SECONDS, process.kill)
     limit.start()

@@ -18,7 +18,7 @@ class _Earlier(Protocol):
 
 @dataclass(frozen=True)
 class Ports:
-    """REST, gRPC, and the first of two consecutive ports each for gossip (and cluster data) and Raft (and its calls)."""
+    """REST, gRPC, gossip, and the first of the two consecutive ports of Raft and of the calls between its nodes."""
 
     http: int
     grpc: int
@@ -27,16 +27,17 @@ class Ports:
 
 
 def choose(environment: Environment, earlier: _Earlier | None = None) -> Ports:
-    """Ports that are free at this moment; the ``earlier`` server's where possible, so that its clients find the new one.
+    """Ports that are free at this moment; those of the ``earlier`` server where possible, for its clients to go on.
 
     Raises ServerError naming port and setting where a port that the user fixed is taken.
     """
     with ExitStack() as held:
         http = _fixed(held, environment.weaviate_port, "WEAVIATE_PORT")
         grpc = _fixed(held, environment.weaviate_grpc_port, "WEAVIATE_GRPC_PORT")
-        http = http or _hold(held, earlier.http_port if earlier else 0) or _hold(held, 0)
-        grpc = grpc or _hold(held, earlier.grpc_port if earlier else 0) or _hold(held, 0)
-        return Ports(http, grpc, _hold_pair(held), _hold_pair(held))
+        if earlier:
+            http = http or _hold(held, earlier.http_port)
+            grpc = grpc or _hold(held, earlier.grpc_port)
+        return Ports(http or _hold_free(held), grpc or _hold_free(held), _hold_free(held), _hold_free(held, pair=True))
 
 
 def answers(port: int) -> bool:
@@ -58,16 +59,16 @@ def _fixed(held: ExitStack, port: int | None, setting: str) -> int:
     return port
 
 
-def _hold_pair(held: ExitStack) -> int:
+def _hold_free(held: ExitStack, pair: bool = False) -> int:
     for _ in range(100):
-        first = _hold(held, 0)
-        if first < 65535 and _hold(held, first + 1):
-            return first
-    raise ServerError("No two consecutive free ports were found on this machine. Close some programs and try again.")
+        port = _hold(held, 0)
+        if port and (not pair or (port < 65535 and _hold(held, port + 1))):
+            return port
+    raise ServerError("No free ports were found on this machine. Close some programs and try again.")
 
 
 def _hold(held: ExitStack, port: int) -> int:
-    """The port, bound for TCP and UDP until ``held`` closes (0: one that is free); 0 where it is taken."""
+    """The port, bound for TCP and UDP until ``held`` closes (port 0: any that is free); 0 where it is taken."""
     with ExitStack() as both:
         try:
             stream = both.enter_context(socket.socket(socket.AF_INET, socket.SOCK_STREAM))

@@ -1,7 +1,7 @@
 """The local Weaviate server: one a data folder, shared by all processes, stopped with the last that needs it.
 
-A process that asks for the server holds a lock of the data folder until it ends; a watchdog stops the server when nobody
-does. The server holds a lock too, so that a data folder never has two.
+A process that asks for the server holds a lock of the data folder until it ends; a watchdog stops the server when
+nobody does. The server holds a lock too, so that a data folder never has two.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The process that stops a data folder's server a few seconds after the last process that needs it, however that ended."""
+"""The process that stops a data folder's server a few seconds after the last that needs it, however that one ended."""
 
 from __future__ import annotations
 

@@ -1,0 +1,136 @@
+"""Which vectors may stand in an index, samples that stay away, and several that build at once."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from weaviate import WeaviateClient
+
+from rag import library
+from rag import workspace as workspace_module
+from rag.catalogue import SAMPLES_REMOVED
+from rag.environment import Environment
+from rag.errors import IndexMismatchError, RagError
+from rag.library import SyncReport
+from rag.weaviate import connection
+from rag.workspace import Workspace
+from tests.support import client, fresh_name, m1, m2, m3, open_test_workspace, settings_for, stored, sync, write_files
+
+__all__ = ["client"]
+KILNS = "The kiln heats clay to a thousand degrees."
+GLAZE = "Glaze is ground glass in water."
+
+
+@pytest.fixture
+def workspace(client: WeaviateClient, environment: Environment) -> Workspace:
+    return open_test_workspace(client, environment, m1(), m2(), m3())
+
+
+def test_a_first_run_whose_model_fails_leaves_no_index_of_a_wrong_size(workspace: Workspace, tmp_path: Path) -> None:
+    model = workspace.embedder("m1")
+    model.dimensions, model.fail_from = None, 1  # the size is known only with the first answer
+    folder = write_files(tmp_path / "files", a_txt=KILNS)
+    assert sync(workspace, folder)[1].failed[0].reason == "m1 timed out. Try again."
+    assert workspace.catalogue.indexes() == ()
+    with pytest.raises(RagError, match="There is no index for these settings yet"):
+        workspace.index(settings_for())
+    model.fail_from = None
+    assert sync(workspace, folder)[1].stored == 1
+    assert workspace.index(settings_for()).dimensions == 8
+
+
+def test_another_model_is_stopped_before_anything_is_written(workspace: Workspace, tmp_path: Path) -> None:
+    folder = write_files(tmp_path / "files", a_txt=KILNS)
+    sync(workspace, folder)
+    write_files(folder, b_txt=GLAZE)
+    library.add_paths(workspace.catalogue, [folder])
+    for name, size in (("m2", 12), ("m3", 8)):
+        with pytest.raises(IndexMismatchError) as caught:
+            workspace.build(settings_for(name))
+        assert str(caught.value) == (
+            f"The documents are indexed with m1 (8 numbers a vector); {name} ({size} numbers) needs an index of its own. "
+            "Nothing was written. Press Build index on the page, or run "
+            f"`python -m rag index --rebuild --set embedder={name}`."
+        )
+        with pytest.raises(IndexMismatchError, match=f"indexed with m1 .*; {name} "):
+            workspace.index(settings_for(name))
+        assert workspace.embedder(name).texts == []
+        assert not workspace.store.has_index(settings_for(name).fingerprint())
+    assert stored(workspace) == [("a.txt", KILNS)]
+
+    built = workspace.build(settings_for("m2"), rebuild=True)
+    assert built == SyncReport(added=("a.txt", "b.txt"), stored=2)
+    assert workspace.index(settings_for("m2")).dimensions == 12
+    with pytest.raises(IndexMismatchError, match="m3"):
+        workspace.build(settings_for("m3"))
+
+
+def test_a_model_that_changes_its_size_under_the_same_name_is_stopped(workspace: Workspace, tmp_path: Path) -> None:
+    folder = write_files(tmp_path / "files", a_txt=KILNS)
+    sync(workspace, folder)
+    write_files(folder, b_txt=GLAZE)
+    for known in (12, None):  # the size may show only with the first answer
+        changed = m2()
+        changed.name, changed.dimensions = "m1", known
+        workspace._embedders["m1"] = changed
+        library.add_paths(workspace.catalogue, [folder])
+        with pytest.raises(IndexMismatchError, match=r"built with m1 \(8 numbers a vector\), which now gives 12\. Nothing was"):
+            workspace.build(settings_for())
+        assert stored(workspace) == [("a.txt", KILNS)]
+    assert workspace.build(settings_for(), rebuild=True).stored == 2
+    assert workspace.index(settings_for()).dimensions == 12
+
+
+def test_settings_that_share_no_plan_have_indexes_of_their_own(workspace: Workspace, tmp_path: Path) -> None:
+    sync(workspace, write_files(tmp_path / "files", a_md=f"# A\n\n{KILNS}\n\n{GLAZE}"))
+    paragraphs = settings_for(chunker="paragraph", chunk_overlap=0)
+    assert workspace.build(paragraphs).stored == 2
+    assert len(stored(workspace)) == 1 and len(stored(workspace, paragraphs)) == 2
+
+
+def test_samples_come_by_themselves_once_and_never_again_when_removed(
+    workspace: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    samples = write_files(tmp_path / "samples", a_txt=KILNS, b_txt=GLAZE)
+    monkeypatch.setattr(library, "SAMPLES_FOLDER", samples)
+    monkeypatch.setattr(workspace_module, "SAMPLES_FOLDER", samples)
+    assert workspace.start(settings_for()).stored == 2
+    own = write_files(tmp_path / "own", c_txt="Clay is earth.")
+    sync(workspace, own)
+    assert library.remove_samples(workspace.catalogue).removed == ("a.txt", "b.txt")
+    assert workspace.catalogue.samples() == SAMPLES_REMOVED
+    for _ in range(2):
+        workspace.start(settings_for())
+        assert stored(workspace) == [("c.txt", "Clay is earth.")]
+    sync(workspace, samples)  # named by a person, they come back
+    assert len(stored(workspace)) == 3
+
+
+def test_two_that_build_at_once_both_end_with_the_same_whole_index(environment: Environment, tmp_path: Path) -> None:
+    texts = {f"f{number}_txt": f"File {number}. {KILNS}" for number in range(12)}
+    folder, name = write_files(tmp_path / "files", **texts), fresh_name()
+
+    def build(_: int) -> SyncReport:
+        with connection.connected(environment) as own:
+            return sync(open_test_workspace(own, environment, m1(), name=name), folder)[1]
+
+    with ThreadPoolExecutor(3) as pool:
+        reports = list(pool.map(build, range(3)))
+    assert [report.failed for report in reports] == [(), (), ()]
+    with connection.connected(environment) as own:
+        assert len(stored(open_test_workspace(own, environment, m1(), name=name))) == 12
+
+
+def test_a_file_name_that_is_no_text_is_cleaned(workspace: Workspace, tmp_path: Path) -> None:
+    folder = tmp_path / "files"
+    folder.mkdir()
+    try:
+        (folder / "caf\udce9.txt").write_text(KILNS)
+    except OSError:  # a file system that takes only UTF-8 has no such names
+        (folder / "caf.txt").write_text(KILNS)
+    added, built = sync(workspace, folder)
+    assert (added.added, built.stored) == (("caf.txt",), 1)
+    assert stored(workspace) == [("caf.txt", KILNS)]
+    assert sync(workspace, folder) == (SyncReport(kept=("caf.txt",)), SyncReport(kept=("caf.txt",)))
