@@ -14,10 +14,10 @@ from rag.settings import Settings
 from rag.workspace import Workspace
 
 EXAMPLES = {
-    "What does Paws Mode do?": "An exact name: the words alone find it.",
+    "What does Paws Mode do?": "An exact name: its words alone find the passage.",
     "How do I stop the cabin from frying in the summer?": "A paraphrase: the passage shares almost no word with it.",
-    "Does Perch Guard work if I haven't put a USB drive in the car?": "A closer reading: many passages are near, few answer.",
-    "How much does a replacement windscreen cost?": "Not in the documents: the right answer is to decline.",
+    "Does Perch Guard work if I haven't put a USB drive in the car?": "A closer reading: many passages are near, one answers.",
+    "How much does a new traction battery cost?": "Not in the documents: the right answer is to decline.",
 }
 
 
@@ -41,6 +41,8 @@ def main() -> None:
         draw_examples(workspace)
     if turns:
         st.button("Clear chat", key="clear_chat", icon=":material/delete:", type="tertiary", on_click=session.clear)
+    if st.session_state.pop("arrived", False):
+        start.scroll_to_question(len(turns) - 1)
     with st.container(key="ask"):
         st.chat_input("Ask the documents", key="_question", on_submit=lambda: session.ask(st.session_state["_question"]))
 
@@ -48,9 +50,9 @@ def main() -> None:
 def answer(question: str, place: int, settings: Settings, workspace: Workspace) -> None:
     """Answer a question that was asked, where it was asked; the page then runs again and shows it like any other turn."""
     turns = session.turns()
-    with st.chat_message("user"):
+    with st.chat_message("user", avatar=":material/person:"):
         st.html(question_html(question))
-    with st.chat_message("assistant"), st.spinner("Searching the documents…"):
+    with st.chat_message("assistant", avatar=":material/filter_alt:"), st.spinner("Searching the documents…"):
         text = st.empty()
         turn, error = attempt(
             lambda: chat.answered(
@@ -59,6 +61,7 @@ def answer(question: str, place: int, settings: Settings, workspace: Workspace) 
         )
     if turn:
         turns[place:] = [turn]
+        st.session_state["arrived"] = True
     else:
         st.session_state["failed"] = (question, place, error)
     del st.session_state["asked"]
@@ -77,9 +80,9 @@ def refresh_last(turns: list[ChatTurn], settings: Settings, workspace: Workspace
 
 def draw_turn(turn: ChatTurn, number: int, last: bool) -> None:
     """One question with its answer, its sources and its funnel; earlier turns keep theirs folded."""
-    with st.chat_message("user"):
+    with st.chat_message("user", avatar=":material/person:"):
         st.html(question_html(turn.answered.question))
-    with st.chat_message("assistant"):
+    with st.chat_message("assistant", avatar=":material/filter_alt:"):
         st.html(answer_html(turn.answered))
         if turn.retrieved:
             st.info("The lists below are for the changed settings; "
@@ -90,7 +93,7 @@ def draw_turn(turn: ChatTurn, number: int, last: bool) -> None:
         legend = legend_html(turn.answered)
         if legend:
             st.html(legend)
-    with st.expander("The funnel: how the passages were found", expanded=last, key=f"funnel_{number}"):
+    with st.expander("The funnel: how the passages were found", expanded=last, key=f"funnel_{number}_{'open' if last else 'folded'}"):
         st.html(times_html(turn.funnel) + funnel_html(turn.funnel))
         st.caption(plain(settings_line(turn.funnel)))
 
@@ -98,7 +101,7 @@ def draw_turn(turn: ChatTurn, number: int, last: bool) -> None:
 def draw_failed(question: str, place: int, error: str) -> None:
     """A question that could not be answered, why, and a way to ask it again."""
     if question.strip():
-        with st.chat_message("user"):
+        with st.chat_message("user", avatar=":material/person:"):
             st.html(question_html(question))
     st.error(plain(error))
     if question.strip():

@@ -44,7 +44,7 @@ def draw_documents(workspace: Workspace, settings: Settings) -> None:
         return
     total = sum(row["Chunks"] for row in rows)
     st.subheader(f"{len(rows)} document{'s' if len(rows) > 1 else ''}, {total:,} chunks")
-    columns = {"Document": st.column_config.TextColumn(width="large")}
+    columns = {"Document": st.column_config.TextColumn(width="medium")}
     columns |= {name: st.column_config.NumberColumn(format="localized") for name in ("Pages", "Sections", "Characters", "Chunks")}
     st.dataframe(rows, key="documents", hide_index=True, column_config=columns, placeholder="–")
     records = workspace.catalogue.documents()

@@ -49,7 +49,7 @@ _APOSTROPHES = str.maketrans({"’": "'", "‘": "'", "ʼ": "'", "`": "'"})
 # A word, or a code whose parts are joined by - . / _ (E-31, 235/45, 3.3); apostrophes stay inside words.
 _TOKEN = re.compile(r"[^\W_]+(?:['][^\W_]+)*(?:[-./_][^\W_]+(?:['][^\W_]+)*)*")
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
-_UNSPACED = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]+")
+_UNSPACED = re.compile(r"([\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]+)")
 _LOCAL = threading.local()
 
 
@@ -93,9 +93,8 @@ def fold(text: str) -> str:
 
 
 def _words(folded: str):
-    """Words without marks; a hyphenated word in its parts, a code (it has a digit) as one."""
-    for match in _TOKEN.finditer(folded):
-        token = match.group()
+    """Words without marks; a hyphenated word in its parts, a code (it has a digit) as one, unspaced script apart."""
+    for token in (part for match in _TOKEN.finditer(folded) for part in _UNSPACED.split(match.group())):
         if any(character.isdigit() for character in token):
             whole = re.sub(r"['\-/_]", "", token)
             yield whole
@@ -105,14 +104,8 @@ def _words(folded: str):
             continue
         for word in re.split(r"[-./_]", token):
             word = word[:-2] if word.endswith("'s") else word.replace("'", "")
-            position = 0
-            for run in _UNSPACED.finditer(word):
-                if run.start() > position:
-                    yield word[position : run.start()]
-                yield run.group()
-                position = run.end()
-            if position < len(word):
-                yield word[position:]
+            if word:
+                yield word
 
 
 def _joined_code(left: str, right: str) -> str | None:

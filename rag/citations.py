@@ -3,15 +3,24 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from rag.analysis import analyse
 from rag.schema import Chunk, Citation
 from rag.sentences import units
 
-_CITATION = re.compile(r"[\[【［]\s*sources?\s+([^\]】］]{1,80})[\]】］]", re.IGNORECASE)
-_PLACE = re.compile(r"\b(?:pp?|pages?|sheets?|sections?|§)\.?\s*\d+(?:\s*[-–]\s*\d+)?", re.IGNORECASE)
-_RANGE = re.compile(r"(\d+)\s*[-–]\s*(?:sources?\s*)?(\d+)|(\d+)", re.IGNORECASE)
+# [Source 1], [Sources 1, 2 and 4-6], [Source 2, p. 4; Source 3], 【Source 1】, (Source 1): what models write.
+_WORD = r"sources?[\s:#№]*"
+_CITATION = re.compile(
+    rf"\\?[\[【［]\s*(?:see\s+)?{_WORD}\d[^\[\]【】［］]{{0,300}}[\]】］]|[(（]\s*(?:see\s+)?{_WORD}\d[^()（）\[\]]{{0,300}}[)）]",
+    re.IGNORECASE,
+)
+# Numbers right after the word; pages, titles and whatever else follows them name no source.
+_BETWEEN = rf"(?:\s*(?:[,;&/+–—-]|\band\b|\bor\b|\bto\b))+\s*(?:{_WORD})?"
+_NUMBER = r"\d+(?!\d|\w|[.:]\d)"
+_LIST = re.compile(rf"{_WORD}({_NUMBER}(?:{_BETWEEN}{_NUMBER})*)", re.IGNORECASE)
+_RANGE = re.compile(rf"(\d+)\s*(?:[-–—]|to\b)\s*(?:{_WORD})?(\d+)|(\d+)", re.IGNORECASE)
+_LEADING = re.compile(r"(?:\[Source \d+\]\s*)+")
 MOST_IN_A_RANGE = 20
 SUPPORTED_SHARE = 0.5
 
@@ -39,10 +48,10 @@ def pages(chunk: Chunk) -> str:
     return f"{word} {labels} ({'sheets' if many else 'sheet'} {sheets})"
 
 
-def numbers(inside: str) -> list[int]:
-    """The source numbers named inside one bracket: ``1, 3``, ``2-3``, ``2, p. 4`` (a page is no source)."""
+def numbers(bracket: str) -> list[int]:
+    """The source numbers named in one bracket: ``[Sources 1, 3]``, ``[Source 2-3]``, ``[Source 2, p. 4]`` (a page is none)."""
     found: list[int] = []
-    for first, last, single in _RANGE.findall(_PLACE.sub("", inside)):
+    for first, last, single in (part for listed in _LIST.findall(bracket) for part in _RANGE.findall(listed)):
         if single:
             found.append(int(single))
         elif int(first) <= int(last) < int(first) + MOST_IN_A_RANGE:
@@ -58,7 +67,7 @@ def bind(text: str, sources: Sequence[Chunk]) -> tuple[str, tuple[Citation, ...]
     unknown: list[int] = []
 
     def rewrite(match: re.Match) -> str:
-        named = numbers(match.group(1))
+        named = numbers(match.group())
         unknown.extend(number for number in named if not 1 <= number <= len(sources))
         return " ".join(f"[Source {number}]" for number in named if 1 <= number <= len(sources))
 
@@ -71,16 +80,28 @@ def bind(text: str, sources: Sequence[Chunk]) -> tuple[str, tuple[Citation, ...]
 
 def cited_sentences(text: str) -> list[tuple[str, list[int]]]:
     """Each sentence that is followed by or holds citations, without its marks, and the numbers it names."""
-    found = []
-    before = ""
+    found: list[tuple[str, list[int]]] = []
+    before, end = "", 0
     for unit in units(text):
-        named = [number for inside in _CITATION.findall(unit.text) for number in numbers(inside)]
-        words = re.sub(r"\s+([.,;:!?])", r"\1", " ".join(_CITATION.sub("", unit.text).split()))
+        body = unit.text
+        marks = _LEADING.match(body)
+        follows = before and not (found and found[-1][0] == before) and "\n" not in text[end : unit.start]
+        if marks and follows and not body[marks.end() : marks.end() + 1].islower():
+            # "Blue. [Source 1] Red.": the mark after a full stop belongs to the sentence it follows.
+            found.append((before, _named(marks.group())))
+            body = body[marks.end() :]
+        words = re.sub(r"\s+([.,;:!?])", r"\1", " ".join(_CITATION.sub("", body).split()))
         if any(character.isalnum() for character in words):
             before = words
+        named = _named(body)
         if named and before:
-            found.append((before, list(dict.fromkeys(named))))
+            found.append((before, named))
+        end = unit.end
     return found
+
+
+def _named(text: str) -> list[int]:
+    return list(dict.fromkeys(number for match in _CITATION.finditer(text) for number in numbers(match.group())))
 
 
 def check(
@@ -98,11 +119,16 @@ def check(
         held = set(analyse(" ".join((*source.section, source.text)), language))
         total = sum(idf(term) for term in terms)
         share = sum(idf(term) for term in terms & held) / total if total else 0.0
-        lost = sorted(term for term in terms - held if any(character.isdigit() for character in term))
+        lost = sorted(_figures(terms) - _figures(held))
         why = f"the source does not say {', '.join(lost)}" if lost else f"{share:.0%} of its words stand in the source"
         supported = share >= SUPPORTED_SHARE and not lost
         checked.append(Citation(citation.number, citation.chunk_id, citation.sentence, supported, why))
     return tuple(checked)
+
+
+def _figures(terms: Iterable[str]) -> set[str]:
+    """The numbers in search terms, so that 12 V and 12V say the same."""
+    return {figure for term in terms for figure in re.findall(r"\d+(?:\.\d+)*", term)}
 
 
 def _span(first: str, last: str) -> str:

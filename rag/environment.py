@@ -73,6 +73,6 @@ def _port(found: Mapping[str, str], name: str) -> int | None:
     text = found.get(name, "")
     if not text:
         return None
-    if not text.isdigit() or not 0 < int(text) < 65536:
+    if not text.isdecimal() or not 0 < int(text) < 65536:
         raise SettingsError(f"{name} is {text!r}, which is no port. Give a number from 1 to 65535, or leave it out.")
     return int(text)

@@ -23,7 +23,7 @@ Rules:
 5. Answer in the language of the question, in a few short sentences; keep numbers and units exactly as they stand."""
 # What would look like our own frame or citation inside a document: made harmless, and still readable.
 _FRAME = re.compile(r"<(?=\s*/?\s*(?:source|question|conversation)\b)", re.IGNORECASE)
-_MARK = re.compile(r"[\[【［](?=\s*sources?\b)", re.IGNORECASE)
+_MARK = re.compile(r"[\[【［](?=\s*(?:see\s+)?sources?\b)|[(（](?=\s*(?:see\s+)?sources?\W*\d)", re.IGNORECASE)
 
 
 def build_prompt(question: str, sources: Sequence[Chunk], history: Sequence[Turn] = ()) -> str:
@@ -42,7 +42,7 @@ def build_prompt(question: str, sources: Sequence[Chunk], history: Sequence[Turn
 
 def harmless(text: str) -> str:
     """The text with marks that imitate the prompt's frame or a citation replaced by look-alikes without meaning."""
-    return _MARK.sub("(", _FRAME.sub("‹", text))
+    return _MARK.sub("‹", _FRAME.sub("‹", text))
 
 
 def generate(

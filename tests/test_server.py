@@ -211,7 +211,8 @@ def test_a_data_folder_held_by_somebody_else_is_left_alone(own):
 
 def test_a_binary_that_ends_at_once_is_reported_with_its_reason(own, tmp_path, monkeypatch):
     broken = tmp_path / "broken"
-    last_words = json.dumps({"level": "fatal", "msg": "cannot open", "error": "no space left on device"}, separators=",:")
+    record = {"level": "fatal", "msg": "cannot open", "error": "no space left on device"}
+    last_words = json.dumps(record, separators=(",", ":"))
     broken.write_text(f"#!/bin/sh\necho '{last_words}'\nexit 1\n")
     broken.chmod(0o755)
     monkeypatch.setattr(obtain, "binary", lambda progress: broken)

@@ -16,6 +16,7 @@ STATES = {
     "stopped": ("Stopped", "The answer was stopped before its end."),
     "failed": ("No answer", "The answer could not be written; the passages found are below."),
 }
+_BLANK_LINES = re.compile(r"\n\s*\n")
 _SOURCE = re.compile(r"\[Source (\d+)\]")
 
 
@@ -23,11 +24,11 @@ def answer_html(trace: Trace) -> str:
     """The answer with its badge and notes; nothing of it is read as Markdown or HTML."""
     answer = trace.answer
     name, meaning = STATES[answer.state]
-    notes = "".join(f'<p class="rf-note">{escape(note)}</p>' for note in _notes(trace))
+    notes = "".join(f'<span class="rf-note" dir="auto">{escape(note)}</span>' for note in _notes(trace))
     return (
         f'<div class="rf-answer" data-state="{escape(answer.state)}">'
-        f'<p class="rf-state"><span class="rf-badge rf-{escape(answer.state)}" title="{escape(meaning)}">{name}</span></p>'
-        f"{text_html(answer.text, trace)}{_unsupported_html(answer)}{notes}</div>"
+        f'<div class="rf-state"><span class="rf-badge rf-{escape(answer.state)}" title="{escape(meaning)}">{name}</span>{notes}</div>'
+        f"{text_html(answer.text, trace)}{_unsupported_html(answer)}</div>"
     )
 
 
@@ -43,7 +44,8 @@ def text_html(text: str, trace: Trace | None = None) -> str:
         place = escape(label(number, sources[number - 1]))
         return f'<span class="rf-cite" title="{place}">{match.group()}</span>'
 
-    return f'<div class="rf-text" dir="auto">{_SOURCE.sub(mark, escape(text))}</div>'
+    paragraphs = (part.strip("\n") for part in _BLANK_LINES.split(text))
+    return f'<div class="rf-text">{"".join(f"""<p dir="auto">{_SOURCE.sub(mark, escape(part))}</p>""" for part in paragraphs)}</div>'
 
 
 def legend_html(trace: Trace) -> str:
@@ -68,7 +70,7 @@ def legend_html(trace: Trace) -> str:
 
 def question_html(question: str) -> str:
     """The question as it was typed."""
-    return f'<div class="rf-text rf-question" dir="auto">{escape(question)}</div>'
+    return f'<div class="rf-text rf-question"><p dir="auto">{escape(question)}</p></div>'
 
 
 def _label_html(text: str) -> str:

@@ -17,6 +17,8 @@ UNITS = {
 }
 STAGE_WORDS = {"generate": "answer"}
 PREVIEW_CHARACTERS = 110
+HOVER_CHARACTERS = 600
+KEPT = 'class="rf-kept"'
 
 
 def funnel_html(trace: Trace) -> str:
@@ -125,19 +127,18 @@ def _beyond(leg: str, trace: Trace) -> str:
 
 def _row_html(hit: Hit, chunk: Chunk, name: str, trace: Trace, sources: dict[str, int]) -> str:
     number = sources.get(hit.chunk_id)
-    badge = f'<span class="rf-cite">Source {number}</span>' if number else ""
     score = "–" if hit.score is None else f"{hit.score:.4f}" if name == "fused" else f"{hit.score:.3f}"
     place = chunk.section[-1] if chunk.section else chunk.document
-    sheet = pages(chunk).partition(" (")[0]
-    whole = " > ".join((chunk.document, *chunk.section))
-    marks = f'<div class="rf-marks">{_marks_html(hit, trace)}</div>' if name == "fused" else ""
-    kept = ' class="rf-kept"' if number else ""
+    marks = [f"<span>{escape(pages(chunk).partition(' (')[0] or chunk.document)}</span>"]
+    marks += _leg_marks(hit, trace) if name == "fused" else []
+    badge = f'<b class="rf-cite">Source {number}</b>' if number else ""
+    words = shortened(_without_heading(chunk), PREVIEW_CHARACTERS)
     return (
-        f'<tr data-chunk="{escape(hit.chunk_id)}"{kept}><td class="rf-rank">{hit.rank}</td>'
-        f'<td class="rf-body"><div class="rf-head"><span class="rf-section" dir="auto" title="{escape(whole)}">{escape(place)}</span>'
-        f'<span class="rf-page">{escape(sheet)}</span></div>'
-        f'<div class="rf-preview" dir="auto">{escape(shortened(_without_heading(chunk), PREVIEW_CHARACTERS))}</div>{marks}</td>'
-        f'<td class="rf-score">{score}{badge}</td></tr>'
+        f'<tr data-chunk="{escape(hit.chunk_id)}"{" " + KEPT if number else ""}><td class="rf-rank">{hit.rank}</td><td>'
+        f'<div class="rf-head"><b dir="auto" title="{escape(" > ".join((chunk.document, *chunk.section)))}">{escape(place)}</b>'
+        f'<span class="rf-score">{score}</span></div>'
+        f'<div class="rf-preview" dir="auto" title="{escape(shortened(chunk.text, HOVER_CHARACTERS))}">{escape(words)}</div>'
+        f'<div class="rf-marks">{"".join(marks)}{badge}</div></td></tr>'
     )
 
 
@@ -149,15 +150,14 @@ def _without_heading(chunk: Chunk) -> str:
     return rest if heading and text.startswith(heading) and rest else text
 
 
-def _marks_html(hit: Hit, trace: Trace) -> str:
+def _leg_marks(hit: Hit, trace: Trace) -> list[str]:
+    """Where each list has the passage; that a list does not have it is a state of its own, never a 0."""
     marks = []
     for leg in LEGS:
         stage = trace.stage(leg)
         if stage is None:
             continue
         rank = next((other.rank for other in stage.hits if other.chunk_id == hit.chunk_id), None)
-        if rank is None:
-            marks.append(f'<span class="rf-none" title="{_beyond(leg, trace)}">{leg} —</span>')
-        else:
-            marks.append(f"<span>{leg} #{rank}</span>")
-    return " · ".join(marks)
+        absent = f'<span class="rf-none" title="{_beyond(leg, trace)}">{leg} —</span>'
+        marks.append(absent if rank is None else f"<span>{leg} #{rank}</span>")
+    return marks

@@ -58,6 +58,13 @@ class Opening:
                 client.close()
             self._job = None
 
+    def close(self) -> None:
+        """Close the connection, if there is one."""
+        with self._lock:
+            if self._job and self._job.done and not self._job.failed:
+                self._job.watch().client.close()
+            self._job = None
+
     def _open(self, progress: Progress) -> Opened:
         client = connection.connect(self._environment, progress)
         try:
@@ -68,7 +75,7 @@ class Opening:
             raise
 
 
-@st.cache_resource(show_spinner=False)
+@st.cache_resource(show_spinner=False, on_release=Opening.close)
 def _opening(address: str, name: str, _environment: Environment) -> Opening:
     return Opening(_environment, name)
 

@@ -15,6 +15,7 @@ from rag.workspace import Workspace
 
 PRODUCT = "Retrieval Funnel"
 STYLE = Path(__file__).with_name("style.css")
+SCROLL = "[...document.querySelectorAll('.stChatMessage:has(.rf-question)')].at(-1)?.scrollIntoView();"
 PAGES = {"app.py": ("Chat", ":material/forum:"), "pages/4_Documents.py": ("Documents", ":material/description:")}
 
 
@@ -55,3 +56,9 @@ def _unavailable(begun: Opening, error: str) -> None:
     st.error(plain(error), icon=":material/cloud_off:")
     st.button("Try again", key="retry_start", on_click=begun.again, type="primary")
     st.stop()
+
+
+def scroll_to_question(place: int) -> None:
+    """Bring the last question to the top of the window; the first one is in sight anyway."""
+    if place:
+        st.html(f"<script>/* {place} */ {SCROLL}</script>", unsafe_allow_javascript=True)

@@ -138,9 +138,10 @@ def heading_paths(headings: Iterable[tuple[int, int, str]]) -> list[tuple[int, t
 def sections_from(text: str, marks: Iterable[tuple[int, tuple[str, ...]]]) -> tuple[Section, ...]:
     """Sections that begin at the (start, path) marks and cover the whole text; none where there are no marks.
 
-    What stands before the first mark is a section of its own with an empty path, unless it is blank.
+    What stands before the first mark is a section of its own with an empty path, unless it is blank. Of marks at one
+    place the last stands: the deepest of headings that begin together.
     """
-    marks = list(marks)
+    marks = list(dict(marks).items())
     if not marks:
         return ()
     if text[: marks[0][0]].strip():

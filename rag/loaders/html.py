@@ -9,12 +9,13 @@ from bs4 import BeautifulSoup
 from bs4.element import Tag
 
 from rag.loaders.base import Assembly, Content, clean, decode, sections_from
-from rag.loaders.html_nodes import BLOCKS, is_data_table, is_visible, markdown_table, visible_text
+from rag.loaders.html_nodes import BLOCKS, is_data_table, is_visible, layout_tables, markdown_table, visible_text
 
 CHARSET = re.compile(rb"<(?:meta[^>]+charset|\?xml[^>]+encoding)\s*=\s*[\"']?\s*([\w-]+)", re.IGNORECASE)
 PROLOGUE = re.compile(r"\A\s*<\?xml[^>]*\?>")
 SCOPES = frozenset(("section", "article"))
 LISTS = frozenset(("ul", "ol", "menu"))
+MAX_INDENTED_LISTS = 10
 HEADING = re.compile(r"h[1-6]")
 
 
@@ -58,6 +59,7 @@ class _Writer:
 
     def write(self, root: Tag) -> None:
         """Write everything visible under ``root``."""
+        layout = layout_tables(root)
         stack: list[tuple[object, bool]] = [(root, True)]
         while stack:
             node, entering = stack.pop()
@@ -66,7 +68,7 @@ class _Writer:
             elif not entering:
                 self._leave(node)
             elif is_visible(node):
-                if node.name == "table" and is_data_table(node):
+                if node.name == "table" and id(node) not in layout and is_data_table(node):
                     self._table(node)
                     continue
                 self._enter(node)
@@ -156,7 +158,7 @@ class _Writer:
 
     def _list_line(self, text: str) -> None:
         mark, self._lists[-1].waiting = self._lists[-1].waiting, ""
-        indent = "  " * (len(self._lists) - 1)
+        indent = "  " * min(len(self._lists) - 1, MAX_INDENTED_LISTS)
         hanging = indent + " " * len(self._lists[-1].last_mark)
         line = (indent + mark if mark else hanging) + text.replace("\n", "\n" + hanging)
         if self._list_is_open:

@@ -38,11 +38,16 @@ def visible_text(node: object) -> str:
     return INVISIBLE.sub("", clean(str(node)))
 
 
+def layout_tables(root: Tag) -> frozenset[int]:
+    """The identities of the tables that lay out a page: those that hold tables, headings or preformatted text."""
+    # From the inside out: searching each table would walk the same nodes again for every table around them.
+    around = (node.find_parent("table") for node in root.find_all(LAYOUT))
+    return frozenset(id(table) for table in around if table is not None)
+
+
 def is_data_table(table: Tag) -> bool:
-    """Whether a table holds rows of data rather than the layout of a page."""
-    if table.get("role") in ("presentation", "none") or table.find(LAYOUT):
-        return False
-    return len(table.find_all(["td", "th"], limit=2)) > 1
+    """Whether a table that lays out nothing holds rows of data."""
+    return table.get("role") not in ("presentation", "none") and len(table.find_all(["td", "th"], limit=2)) > 1
 
 
 def markdown_table(table: Tag) -> tuple[str, str]:

@@ -113,7 +113,8 @@ class _Writer:
 
     def __init__(self, pages: Sequence[Sequence[Line]], places: dict[int, list[Place]]) -> None:
         self.assembly = Assembly()
-        self.starts: list[int] = []
+        # None for a page without text.
+        self.starts: list[int | None] = []
         self.marks: list[tuple[int, tuple[str, ...]]] = []
         self._pages = pages
         self._places = places
@@ -137,7 +138,7 @@ class _Writer:
                     self._heading(lines[place.line : start])
             self._prose(lines[start:])
             if self._page_is_new:
-                self.starts.append(self.assembly.length)
+                self.starts.append(None)
 
     def _prose(self, lines: Sequence[Line]) -> None:
         for piece in pieces_of(lines, self._spacing, self._spelling):
@@ -167,7 +168,7 @@ class _Writer:
 
     def _extend(self, last: Piece, piece: Piece) -> bool:
         """Write the piece as more of the last block, where it is that; False where it is a block of its own."""
-        if self._page_is_new and continues(last, piece):
+        if self._page_is_new and continues(last, piece, self._spacing):
             joined = self._spelling.join(last.text, piece.text)
             dropped = last.text.endswith(("-", "\u00ad")) and not joined.startswith(last.text)
             joiner = joined[len(last.text) - dropped : len(joined) - len(piece.text)]
@@ -204,10 +205,16 @@ def _labels(reader: PdfReader, count: int) -> list[str]:
     return labels if len(labels) == count else [str(number) for number in range(1, count + 1)]
 
 
-def _pages(starts: Sequence[int], labels: Sequence[str], length: int) -> tuple[Page, ...]:
-    starts = [0, *(min(start, length) for start in starts[1:])]
-    ends = [*starts[1:], length]
-    return tuple(Page(number, *record) for number, record in enumerate(zip(labels, starts, ends), start=1))
+def _pages(starts: Sequence[int | None], labels: Sequence[str], length: int) -> tuple[Page, ...]:
+    """The pages' spans, one after the other over the whole text; that of a page without text is empty."""
+    pages: list[Page] = []
+    end = length
+    for number in range(len(starts), 0, -1):
+        start = starts[number - 1] if starts[number - 1] is not None else end
+        start = 0 if number == 1 else start
+        pages.append(Page(number, labels[number - 1], start, end))
+        end = start
+    return tuple(reversed(pages))
 
 
 def _with_pages(section: Section, pages: Sequence[Page], text: str) -> Section:

@@ -12,10 +12,12 @@ from statistics import median
 from rag.loaders.pdf_fragments import Fragment
 
 # All in ems, that is, in parts of the size of the type.
-SAME_BASELINE = 0.4
+SAME_BASELINE = 0.55
 WORD_GAP = 0.15
 CELL_GAP = 0.9
 MARKER_GAP = 3.0
+COLUMN_LINE_GAP = 1.7
+SET_APART = 2.2
 MARKER = re.compile(r"^(?:[•‣◦▪▫■□●○·∙–—*\-\uf0b7\uf0a7]|\(?\d{1,3}[.)]|\(?[a-zA-Z][.)])$")
 LEADERS = re.compile(r"\s*(?:[.…·_]\s?){4,}\s*")
 RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]")
@@ -178,7 +180,7 @@ def _runs_on(segments: list[Segment], lines: list[Line]) -> bool:
     full = sum(1 for segment in segments if segment.right - segment.left > 0.85 * widest)
     mine = set(segments)
     heights = [(line.y, line.size) for line in lines if mine.intersection(line.segments)]
-    close = sum(1 for (y, size), (next_y, _) in zip(heights, heights[1:]) if y - next_y < 1.5 * size)
+    close = sum(1 for (y, size), (next_y, _) in zip(heights, heights[1:]) if y - next_y < COLUMN_LINE_GAP * size)
     return full > 0.5 * len(segments) and close > 0.7 * (len(heights) - 1)
 
 
@@ -201,12 +203,19 @@ def without_running_lines(pages: list[list[Line]]) -> list[list[Line]]:
 def _edge_keys(lines: list[Line], page: int) -> list[list[tuple[object, ...]]]:
     """What each line near the top or bottom of its page is counted under; nothing for the other lines."""
     heights = sorted(line.y for line in lines)
+    texts = [PAGE_NUMBER.sub("#", line.text) for line in lines]
+    often = Counter(texts)
     keys: list[list[tuple[object, ...]]] = []
-    for line in lines:
-        outside = min(bisect_left(heights, line.y - 1), len(heights) - bisect_right(heights, line.y + 1))
+    for line, text in zip(lines, texts):
+        lower, higher = bisect_left(heights, line.y - 1), bisect_right(heights, line.y + 1)
+        outside = min(lower, len(heights) - higher)
+        # The rows of a table are alike too, and its header comes back on each page: they stand close to other rows.
+        inner = heights[lower - 1 : lower] if lower > len(heights) - higher else heights[higher : higher + 1]
+        is_row = often[text] > 2 or (
+            len(line.segments) > 1 and any(abs(y - line.y) < SET_APART * line.size for y in inner)
+        )
         keys.append([])
-        if outside < EDGE_LINES:
-            text = PAGE_NUMBER.sub("#", line.text)
+        if outside < EDGE_LINES and not is_row:
             # Two grids of heights, so that a small wobble never parts the same line from itself.
             keys[-1] += [(text, "even", round(line.y / 4)), (text, "odd", round(line.y / 4 + 0.5))]
         if outside == 0 and len(line.text) < MAX_RUNNING_LENGTH:

@@ -59,9 +59,9 @@ class Spelling:
 
 
 class Spacing:
-    """The usual distance from line to line for each size of type in a document, in points."""
+    """For each size of type in a document, in points: the usual distance from line to line, and the right edge."""
 
-    def __init__(self, pages: Iterable[Sequence[Line]]) -> None:
+    def __init__(self, pages: Sequence[Sequence[Line]]) -> None:
         gaps: dict[float, Counter[float]] = defaultdict(Counter)
         for lines in pages:
             for line, following in zip(lines, lines[1:]):
@@ -74,8 +74,16 @@ class Spacing:
             for size, counts in gaps.items()
             if sum(counts.values()) >= 3
         }
+        rights: dict[float, list[float]] = defaultdict(list)
+        for line in (line for lines in pages for line in lines):
+            rights[round(line.size, 1)].append(line.right)
+        self._right = {size: sorted(found)[int(0.95 * (len(found) - 1))] for size, found in rights.items()}
         ratios = sorted(gap / size for size, gap in self._usual.items())
         self._ratio = ratios[len(ratios) // 2] if ratios else 1.2
+
+    def right(self, line: Line) -> float:
+        """How far to the right lines of this size reach in the document, but for a few."""
+        return self._right.get(round(line.size, 1), line.right)
 
     def parts(self, line: Line, following: Line) -> bool:
         """Whether the gap between the lines is wider than between lines of a paragraph (or runs back up the page)."""
@@ -188,7 +196,7 @@ def _marker(run: list[Line], number: int, right: float) -> str | None:
     return marker if aligned or before.text.endswith(":") or ends_short(before, run[number], right) else None
 
 
-def continues(piece: Piece, following: Piece) -> bool:
+def continues(piece: Piece, following: Piece, spacing: Spacing) -> bool:
     """Whether a piece at the top of a page goes on with the sentence that the last piece of the page before began."""
     if following.kind != "paragraph" or piece.kind not in ("paragraph", "list"):
         return False
@@ -196,7 +204,14 @@ def continues(piece: Piece, following: Piece) -> bool:
         return False
     if _sentence_ended(piece) or BULLET.match(following.text) or NUMBER.match(following.text):
         return False
-    return following.text[0].islower() or not ends_short(piece.last, following.first, piece.right)
+    # A word alone on its page is no sentence that was cut off.
+    if len(piece.last.text.split()) < 4 and len(piece.last.text) < 25:
+        return False
+    if not ends_short(piece.last, following.first, spacing.right(piece.last)):
+        return True
+    # In a box, lines end before the page's own edge.
+    several = piece.first is not piece.last
+    return several and following.text[0].islower() and not ends_short(piece.last, following.first, piece.right)
 
 
 def _sentence_ended(piece: Piece) -> bool:

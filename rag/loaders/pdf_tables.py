@@ -91,7 +91,7 @@ def _cells(line: Line, columns: Sequence[Interval]) -> list[str]:
 def _row_starts(lines: Sequence[Line], cells: Sequence[Sequence[str]]) -> list[bool]:
     """Whether each line begins a row: after a wider gap where rows are set apart, else where its first cell is filled."""
     gaps = [before.y - line.y for before, line in zip(lines, lines[1:])]
-    tight = min(gaps, default=0.0)
+    tight = min((gap for gap in gaps if gap > BESIDE * lines[0].size), default=0.0)
     wide = [gap > 1.25 * tight for gap in gaps]
     wrapped = [row for row, apart in zip(cells[1:], wide) if not apart]
     full = sum(1 for row in wrapped if all(row))

@@ -152,4 +152,6 @@ def _row(lines: list[str], first: int, delimiter: str, columns: int) -> tuple[li
 def _is_row_of_its_own(line: str, delimiter: str, columns: int) -> bool:
     """Whether a line that a quoted cell runs over would make a whole row: then the cell's quote was never closed."""
     cells = line.split(delimiter)
-    return len(cells) == columns > 1 and (delimiter == "\t" or cells[0].rstrip(' "').endswith(("?", "？")))
+    if len(cells) != columns or columns < 2 or cells[0].count('"') % 2:
+        return False
+    return delimiter == "\t" or cells[0].rstrip(' "').endswith(("?", "？"))

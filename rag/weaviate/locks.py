@@ -1,4 +1,4 @@
-"""Who runs and who needs a data folder's server, kept by the kernel: a lock ends with its process, whatever ended it."""
+"""Who runs and who needs a data folder's server, kept by the kernel: a lock ends with its process, in every case."""
 
 from __future__ import annotations
 

@@ -1,0 +1,107 @@
+"""What tests of pages share: the app run in this process on a workspace of its own, and its HTML read back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import streamlit as st
+from bs4 import BeautifulSoup, Tag
+from streamlit.testing.v1 import AppTest
+
+import rag.environment
+from pages.shared import opening
+from rag import library
+from rag.catalogue import SAMPLES_REMOVED
+from rag.environment import PROJECT_FOLDER, Environment
+from rag.weaviate import connection
+from rag.workspace import Workspace, open_workspace
+from tests.support import fresh_name
+
+SECONDS = 60
+
+
+def fill(environment: Environment, name: str, folder: Path) -> None:
+    """A workspace that holds the folder's files and never had the samples."""
+    with connection.connected(environment) as client:
+        workspace = open_workspace(environment, client, name)
+        workspace.catalogue.set_samples(SAMPLES_REMOVED)
+        library.add_paths(workspace.catalogue, [folder])
+
+
+@pytest.fixture(scope="module")
+def workspace_name() -> Iterator[str]:
+    """A workspace for the tests of one module; the page's connection is closed after them."""
+    yield fresh_name()
+    st.cache_resource.clear()
+
+
+@pytest.fixture
+def machine(environment: Environment, workspace_name: str, monkeypatch: pytest.MonkeyPatch) -> Environment:
+    """The pages read this environment: the test server, no keys, and the module's workspace."""
+    use(monkeypatch, environment, workspace_name)
+    return environment
+
+
+def use(monkeypatch: pytest.MonkeyPatch, environment: Environment, name: str, **changes: object) -> None:
+    """Let the pages find this environment and this workspace."""
+    monkeypatch.setattr(opening, "WORKSPACE", name)
+    monkeypatch.setattr(rag.environment, "read", lambda: replace(environment, **changes))
+
+
+class Browser:
+    """One browser session: AppTest, with what the pages draw as HTML."""
+
+    def __init__(self) -> None:
+        self.app = AppTest.from_file(str(PROJECT_FOLDER / "app.py"), default_timeout=SECONDS).run()
+        self.sound()
+
+    def sound(self) -> Browser:
+        """No page ever shows an exception."""
+        assert not self.app.exception, self.app.exception
+        return self
+
+    def ask(self, question: str) -> Browser:
+        """Type a question and send it."""
+        self.app.chat_input(key="_question").set_value(question).run()
+        return self.sound()
+
+    def press(self, key: str) -> Browser:
+        """Press the button with that key."""
+        self.app.button(key=key).click().run()
+        return self.sound()
+
+    def knob(self, name: str, value: object) -> Browser:
+        """Move one live knob."""
+        self.app.get_by_key(f"_{name}").set_value(value).run()
+        return self.sound()
+
+    def form(self, **values: object) -> Browser:
+        """Fill in the index form and send it."""
+        for name, value in values.items():
+            self.app.get_by_key(f"_{name}").set_value(value)
+        return self.press("build_index")
+
+    def go(self, page: str) -> Browser:
+        """Move to another page."""
+        self.app.switch_page(page).run()
+        return self.sound()
+
+    def parts(self, selector: str) -> list[Tag]:
+        """Everything drawn as HTML that fits the selector, in order."""
+        return [found for html in self.app.html for found in BeautifulSoup(html.value, "lxml").select(selector)]
+
+    def texts(self, selector: str) -> list[str]:
+        """The same as text, blanks made one."""
+        return [" ".join(part.get_text(" ").split()) for part in self.parts(selector)]
+
+    def errors(self) -> list[str]:
+        """Every error shown, without the marks that keep Markdown away."""
+        return [error.value.replace("\\", "") for error in self.app.error]
+
+    @property
+    def workspace(self) -> Workspace:
+        """The workspace that the pages use."""
+        return opening.opening(rag.environment.read()).watch().workspace

@@ -1,0 +1,392 @@
+"""The Chat page, run in this process on a real server with the real local model."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from pages.shared import chat, opening, start
+from pages.shared.funnel_view import milliseconds, settings_line, times_html
+from pages.shared.text import passage_html, plain, shortened
+from rag import indexing
+from rag.citations import label
+from rag.environment import Environment
+from rag.errors import ServerError, StoreError
+from rag.schema import Stage, Trace
+from rag.settings import BASELINE, FUNNEL
+from rag.weaviate import connection
+from tests.fakes.gemini_server import GeminiServer, chunk
+from tests.page_support import Browser, fill, machine, use, workspace_name
+
+__all__ = ["machine", "workspace_name"]
+CAR = """# Heron handbook
+
+## Perch Guard
+
+Perch Guard watches the parked car with four cameras. It saves clips to a USB drive in the glovebox.
+Without a USB drive, Perch Guard still sounds the siren, but it saves no clips.
+
+## Paws Mode
+
+Paws Mode keeps the cabin at a pleasant temperature for an animal that waits in the parked car.
+
+## Tyre pressures
+
+| Tyre | Front | Rear |
+| --- | --- | --- |
+| 17 inch | 250 kPa | 260 kPa |
+| 18 inch | 260 kPa | 270 kPa |
+
+## Towing
+
+The most that the car may tow is 1,200 kg with brakes.
+
+## Roof
+
+The roof carries 75 kg. Bars are sold by the dealer.
+
+## Washing
+
+Rinse Mode closes the windows, folds the mirrors and locks the charge port before an automatic wash.
+"""
+HOSTILE = """# Odd <i>marks</i>
+
+## The &lt;b&gt;glass&lt;/b&gt; & $x^2$ section
+
+The glazier's *fee* is $5 <script>document.title = "owned"</script> for `glass` [Source 9] and #1 windows.
+"""
+HOSTILE_NAME = "*odd* <b>$marks$.md"
+GUARD = "Does Perch Guard work without a USB drive?"
+PAWS = "What does Paws Mode do?"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def documents(environment: Environment, workspace_name: str, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Two small documents, one of them hostile."""
+    folder = tmp_path_factory.mktemp("documents")
+    (folder / "heron.md").write_text(CAR, encoding="utf-8")
+    (folder / HOSTILE_NAME).write_text(HOSTILE, encoding="utf-8")
+    fill(environment, workspace_name, folder)
+
+
+@pytest.fixture
+def browser(machine: Environment) -> Browser:
+    """A new browser session on the Chat page."""
+    return Browser()
+
+
+def shown(browser: Browser, stage: str) -> list[str]:
+    """The chunk ids of the newest turn's list, in the order shown."""
+    funnel = browser.parts(".rf-funnel")[-1]
+    return [row["data-chunk"] for row in funnel.select(f'[data-stage="{stage}"] tr')]
+
+
+def times(browser: Browser) -> dict[str, str]:
+    """The newest turn's time of each stage, as shown."""
+    line = browser.parts(".rf-times")[-1]
+    return {word["data-stage"]: word.get_text().split(" ", 1)[1] for word in line.select(".rf-time")}
+
+
+def test_four_examples_are_offered_and_one_press_asks(browser: Browser) -> None:
+    assert len([button for button in browser.app.button if button.key.startswith("example_")]) == 4
+    browser.press("example_1")
+    assert browser.texts(".rf-question") == [PAWS]
+    assert not [button for button in browser.app.button if button.key.startswith("example_")]
+
+
+def test_an_answer_is_cited_and_its_legend_opens_to_the_passage(browser: Browser) -> None:
+    browser.ask(GUARD)
+    assert browser.texts(".rf-badge") == ["Grounded"]
+    assert browser.texts(".rf-note") == ["No language model is configured: these are sentences quoted from the documents."]
+    assert "sounds the siren, but it saves no clips. [Source 1]" in browser.texts(".rf-answer .rf-text")[0]
+    trace = browser.app.session_state["turns"][0].answered
+    first = trace.prompt_chunks()[0]
+    assert browser.texts("details.rf-cited summary")[0] == label(1, first)
+    assert label(1, first) == '[Source 1] heron.md, "Heron handbook > Perch Guard"'
+    assert "Without a USB drive, Perch Guard still sounds the siren" in browser.texts("details.rf-cited .rf-passage")[0]
+    given = len(browser.parts("details.rf-source"))
+    assert given == 4 == FUNNEL.prompt_chunks
+    assert len(browser.parts("details.rf-uncited")) == given - len({citation.number for citation in trace.answer.citations})
+
+
+def test_the_funnel_shows_three_lists_each_with_its_unit(browser: Browser) -> None:
+    browser.ask(GUARD)
+    assert browser.texts(".rf-column h4") == ["Dense by meaning 7", "Sparse by shared words 1", "Fused both joined 7"]
+    assert browser.texts(".rf-unit") == [
+        "Cosine similarity, −1 to 1",
+        "BM25 sum over shared words, 0 and up, unbounded",
+        "RRF, the sum of weight / (60 + rank)",
+    ]
+    assert [len(browser.parts(f'section[data-stage="{name}"]')) for name in ("dense", "sparse", "fused")] == [1, 1, 1]
+    first = browser.texts('[data-stage="fused"] tr')[0]
+    assert re.fullmatch(r"1 Perch Guard 0\.0328 Perch Guard watches .* heron\.md dense #1 sparse #1 Source 1", first)
+    assert set(times(browser)) == {"embed", "dense", "sparse", "fused", "prompt", "generate"}
+
+
+def test_a_chunk_absent_from_a_list_is_marked_and_never_a_zero(browser: Browser) -> None:
+    browser.ask(GUARD)
+    funnel = browser.parts(".rf-funnel")[-1]
+    sparse = set(shown(browser, "sparse"))
+    absent = [row for row in funnel.select('[data-stage="fused"] tr') if row["data-chunk"] not in sparse]
+    assert absent
+    for row in absent:
+        assert row.select_one(".rf-none").get_text() == "sparse —"
+        assert row.select_one(".rf-none")["title"] == "not in the first 50"
+        assert "sparse #0" not in row.get_text()
+    assert browser.texts('[data-stage="sparse"] .rf-absent') == ["Sources 2, 3, 4 are not in the first 50."]
+
+
+def test_a_moved_knob_changes_the_lists_and_reuses_what_it_did_not_touch(browser: Browser) -> None:
+    browser.ask(GUARD)
+    before = browser.texts('[data-stage="fused"] tr')
+    assert "re-used" not in times(browser).values()
+    browser.knob("rrf_k", 10)
+    after = browser.texts('[data-stage="fused"] tr')
+    assert before[0].split()[3] == "0.0328" and after[0].split()[3] == "0.1818"  # 1/61 + 1/61 and 1/11 + 1/11
+    assert [name for name, time in times(browser).items() if time == "re-used"] == ["embed", "dense", "sparse", "prompt", "generate"]
+    browser.knob("fusion", "sparse")
+    assert shown(browser, "fused") == shown(browser, "sparse") != shown(browser, "dense")
+    assert browser.texts(".rf-unit")[2] == "BM25 sum over shared words, 0 and up, unbounded"
+    assert len(browser.app.session_state["turns"]) == 1
+
+
+def test_a_leg_switched_off_says_so(browser: Browser) -> None:
+    browser.ask(GUARD).knob("sparse_candidates", 0)
+    assert browser.texts('[data-stage="sparse"] .rf-absent') == ["Switched off: 0 candidates."]
+    assert browser.texts('[data-stage="sparse"] .rf-empty') == ["No passages."]
+    assert "sparse" not in browser.texts('[data-stage="fused"] tr')[0]
+
+
+def test_earlier_turns_keep_their_answer_numbers_and_lists(browser: Browser) -> None:
+    """B24: the numbers of an old turn lead where they led when it was written."""
+    browser.ask(GUARD)
+    browser.ask(PAWS)
+    first_turn = browser.app.session_state["turns"][0]
+    first_html = [str(part) for part in browser.parts(".rf-answer, .rf-legend, .rf-funnel")][:3]
+    browser.knob("fusion", "dense").knob("prompt_chunks", 1)
+    assert browser.app.session_state["turns"][0] == first_turn
+    assert [str(part) for part in browser.parts(".rf-answer, .rf-legend, .rf-funnel")][:3] == first_html
+    assert len(browser.app.session_state["turns"][1].answered.prompt_chunks()) == 1
+
+
+def test_settings_and_chat_survive_both_page_moves(browser: Browser) -> None:
+    """B28: a knob keeps its value when its page is left, and the answer is made with it."""
+    browser.knob("prompt_chunks", 2).knob("rrf_k", 10).knob("dense_weight", 0.2)
+    browser.go("pages/4_Documents.py").go("app.py")
+    browser.ask(GUARD)
+    used = browser.app.session_state["turns"][0].answered.settings
+    assert (used["prompt_chunks"], used["rrf_k"], used["dense_weight"]) == (2, 10, 0.2)
+    answer = browser.texts(".rf-answer")
+    browser.go("pages/4_Documents.py").go("app.py")
+    assert [browser.app.get_by_key(f"_{name}").value for name in ("prompt_chunks", "rrf_k", "dense_weight")] == [2, 10, 0.2]
+    assert browser.texts(".rf-answer") == answer
+    assert browser.texts(".rf-question") == [GUARD]
+
+
+def test_a_question_on_another_subject_is_declined_with_the_reason(browser: Browser) -> None:
+    browser.ask("Who won the cup final last night?")
+    assert browser.texts(".rf-badge") == ["Not in the documents"]
+    assert browser.texts(".rf-answer .rf-text") == ["I don't have that in the documents."]
+    assert browser.texts(".rf-note")[0].startswith("Declined: ")
+    assert browser.texts(".rf-group") == ["Nearest passages, none cited"]
+    assert not browser.parts("details.rf-cited")
+
+
+def test_a_blank_question_is_an_error_and_the_chat_stays(browser: Browser) -> None:
+    browser.ask(GUARD).ask("   ")
+    assert browser.errors() == ["The question is blank. Type a few words to search for."]
+    assert browser.texts(".rf-question") == [GUARD]
+    browser.ask(PAWS)
+    assert browser.errors() == []
+    assert browser.texts(".rf-question") == [GUARD, PAWS]
+
+
+def test_an_error_of_the_library_is_shown_and_costs_neither_chat_nor_settings(
+    browser: Browser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    browser.knob("rrf_k", 10).ask(GUARD)
+
+    def broken(*arguments: object, **named: object) -> Trace:
+        raise StoreError("Weaviate could not search: *no answer* from <b>it</b>.")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(chat, "run_funnel", broken)
+        browser.ask(PAWS)
+        assert browser.errors() == ["Weaviate could not search: *no answer* from <b>it</b>."]
+        assert browser.app.error[0].value.startswith("Weaviate could not search\\: \\*no answer\\*")
+        assert browser.texts(".rf-question") == [GUARD, PAWS]
+        assert len(browser.parts(".rf-answer")) == 1
+        browser.knob("rrf_k", 20)
+        assert browser.texts(".rf-question")[0] == GUARD and browser.errors()
+    browser.press("retry_question")
+    assert browser.errors() == []
+    assert browser.texts(".rf-question") == [GUARD, PAWS]
+    assert browser.app.session_state["settings"].rrf_k == 20
+
+
+def test_clear_chat_forgets_the_turns_and_keeps_the_settings(browser: Browser) -> None:
+    browser.knob("rrf_k", 10).ask(GUARD).press("clear_chat")
+    assert not browser.parts(".rf-question")
+    assert browser.app.button(key="example_1")
+    assert browser.app.session_state["settings"].rrf_k == 10
+
+
+def test_an_overlap_above_half_the_size_is_named_and_nothing_is_lost(browser: Browser) -> None:
+    browser.ask(GUARD).form(chunk_size=400, chunk_overlap=300)
+    assert browser.errors() == ["chunk_overlap is 300; it may be at most half of chunk_size (400)."]
+    assert (browser.app.get_by_key("_chunk_size").value, browser.app.get_by_key("_chunk_overlap").value) == (400, 300)
+    assert browser.app.session_state["settings"] == FUNNEL
+    assert browser.texts(".rf-question") == [GUARD]
+
+
+def test_another_index_is_built_on_demand_and_one_that_is_there_is_used_at_once(
+    browser: Browser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    browser.ask(GUARD).form(chunk_size=200, chunk_overlap=20)
+    turn = browser.app.session_state["turns"][0]
+    assert turn.answered.settings["chunk_size"] == 200
+    assert len(shown(browser, "dense")) > 7
+    written = []
+    monkeypatch.setattr(indexing._Writer, "replace", lambda *arguments: written.append(arguments))
+    browser.press("preset_full")
+    assert browser.app.session_state["settings"] == FUNNEL
+    assert len(shown(browser, "dense")) == 7
+    assert not written
+
+
+def test_presets_and_reset(browser: Browser) -> None:
+    browser.knob("rrf_k", 10).press("preset_baseline")
+    assert browser.app.session_state["settings"] == BASELINE
+    browser.knob("prompt_chunks", 7).press("reset_search")
+    kept = browser.app.session_state["settings"]
+    assert (kept.chunker, kept.chunk_overlap, kept.fusion, kept.prompt_chunks) == ("paragraph", 0, "rrf", 4)
+    browser.press("preset_full")
+    assert browser.app.session_state["settings"] == FUNNEL
+
+
+def test_marks_in_documents_and_questions_are_shown_as_text(browser: Browser) -> None:
+    browser.ask("What is the glazier's *fee* for <b>glass</b>?")
+    assert browser.texts(".rf-question") == ["What is the glazier's *fee* for <b>glass</b>?"]
+    answer = browser.texts(".rf-answer .rf-text")[0]
+    assert 'The glazier\'s *fee* is $5 <script>document.title = "owned"</script> for `glass` [Source 9] and #1 windows.' in answer
+    legend = browser.texts("details.rf-cited summary")[0]
+    assert HOSTILE_NAME in legend and "The <b>glass</b> & $x^2$ section" in legend
+    assert not browser.parts("script, i:not([class]), b:not([class]):not(.rf-column b)")
+    assert "[Source 9]" not in browser.texts(".rf-answer .rf-cite")
+
+
+def test_a_table_in_a_passage_is_drawn_as_one(browser: Browser) -> None:
+    browser.ask("What is the tyre pressure at the rear for 18 inch?")
+    table = browser.parts(".rf-passage table")[0]
+    assert [cell.get_text() for cell in table.select("th")] == ["Tyre", "Front", "Rear"]
+    assert [cell.get_text() for cell in table.select("tr")[-1].select("td")] == ["18 inch", "260 kPa", "270 kPa"]
+
+
+def test_two_sessions_see_neither_each_others_turns_nor_settings(machine: Environment) -> None:
+    one, two = Browser(), Browser()
+    one.knob("rrf_k", 10).ask(GUARD)
+    two.app.run()
+    assert not two.parts(".rf-question")
+    assert two.app.session_state["settings"] == FUNNEL
+    two.ask(PAWS)
+    assert (one.texts(".rf-question"), two.texts(".rf-question")) == ([GUARD], [PAWS])
+    assert one.workspace is two.workspace
+
+
+@pytest.fixture
+def opened_anew(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """The pages of one test connect for themselves, as the first session after a start does."""
+    made: list[opening.Opening] = []
+
+    def of(environment: Environment) -> opening.Opening:
+        made[:] = made or [opening.Opening(environment, opening.WORKSPACE)]
+        return made[0]
+
+    monkeypatch.setattr(start, "opening", of)
+    yield
+    made[0].close()
+
+
+@pytest.fixture
+def gemini() -> Iterator[GeminiServer]:
+    """A language model behind the wire format of Gemini."""
+    with GeminiServer() as server:
+        server.chunks = [chunk("It sounds the siren "), chunk("but saves no clips [Source 1].", "STOP")]
+        yield server
+
+
+def test_a_paid_answer_is_written_once_and_again_only_on_demand(
+    environment: Environment,
+    workspace_name: str,
+    gemini: GeminiServer,
+    opened_anew: None,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    use(monkeypatch, environment, workspace_name, gemini_api_key="right-key", gemini_base_url=gemini.url)
+    browser = Browser().ask(GUARD)
+    assert browser.texts(".rf-answer .rf-text") == ["It sounds the siren but saves no clips [Source 1] ."]
+    assert browser.texts(".rf-badge") == ["Grounded"]
+    assert len(gemini.requests) == 1
+    browser.knob("rrf_k", 10)
+    assert len(gemini.requests) == 1
+    assert "the same passages reach the prompt, so the answer stands" in browser.app.info[0].value
+    browser.knob("prompt_chunks", 1)
+    assert len(gemini.requests) == 1
+    assert len(browser.parts("details.rf-source")) == 4, "the legend belongs to the answer that was written"
+    assert browser.texts(".rf-column h4 b") and len(browser.parts('[data-stage="fused"] tr.rf-kept')) == 1
+    browser.press("again_0")
+    assert len(gemini.requests) == 2
+    assert len(browser.parts("details.rf-source")) == 1
+    assert not browser.app.info
+
+
+def test_where_no_server_can_be_had_the_page_says_so_and_tries_again(
+    machine: Environment, opened_anew: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    connect = connection.connect
+
+    def broken(*arguments: object) -> None:
+        raise ServerError("Weaviate could not be started: no network, no Go. Set WEAVIATE_URL.")
+
+    monkeypatch.setattr(connection, "connect", broken)
+    browser = Browser()
+    assert browser.errors() == ["Weaviate could not be started: no network, no Go. Set WEAVIATE_URL."]
+    assert browser.press("retry_start").errors()
+    monkeypatch.setattr(connection, "connect", connect)
+    browser.press("retry_start")
+    assert browser.errors() == []
+    assert browser.app.button(key="example_1")
+
+
+def test_plain_keeps_marks_and_commands() -> None:
+    assert plain("*a* <b> $x$ [l](u) #1 `rag index`") == "\\*a\\* \\<b\\> \\$x\\$ \\[l\\]\\(u\\) \\#1 `rag index`"
+
+
+def test_shortened_cuts_at_a_word() -> None:
+    assert shortened("one two three four", 12) == "one two…"
+    assert shortened("one\n two", 12) == "one two"
+
+
+def test_a_row_of_bars_alone_is_a_line_and_two_are_a_table() -> None:
+    assert "<table>" not in passage_html("before\na | b\nafter")
+    assert passage_html("| a | b |\n|---|---|\n| 1 | <2> |").count("<tr>") == 2
+    assert "&lt;2&gt;" in passage_html("| a | b |\n|---|---|\n| 1 | <2> |")
+
+
+def test_milliseconds_as_people_read_them() -> None:
+    assert [milliseconds(value) for value in (0.00001, 0.0001, 0.009, 1.24)] == ["< 0.1 ms", "0.1 ms", "9 ms", "1,240 ms"]
+
+
+def test_times_of_a_trace_where_nothing_ran() -> None:
+    trace = Trace("q", FUNNEL.to_json(), {}, stages=(Stage("dense", "minilm", 0.2, reused=True),))
+    assert "dense re-used" in times_html(trace)
+
+
+def test_settings_line_names_what_the_lists_were_made_with() -> None:
+    line = settings_line(Trace("q", FUNNEL.changed({"dense_weight": 2}).to_json(), {}))
+    assert line == (
+        "recursive chunks of 1000 characters, overlap 150 · minilm · 50 dense + 50 sparse · RRF k 60, weights 2 : 1 · 4 to the prompt"
+    )
