@@ -29,11 +29,11 @@ def draw_report(report: SyncReport) -> None:
     """What became of each file of the last upload or removal."""
     rows = documents.report_rows(report)
     if report.failed:
-        st.warning(f"{len(report.failed)} of {len(rows)} could not be added. The others are in." if len(rows) > len(report.failed)
+        st.warning(f"{len(report.failed)} of {len(rows)} could not be added. The rest is in." if len(rows) > len(report.failed)
                    else "Nothing could be added.")
     else:
         st.success("Done.")
-    st.dataframe(rows, key="report", hide_index=True)
+    st.dataframe(rows, hide_index=True)
 
 
 def draw_documents(workspace: Workspace, settings: Settings) -> None:
@@ -46,7 +46,7 @@ def draw_documents(workspace: Workspace, settings: Settings) -> None:
     st.subheader(f"{len(rows)} document{'s' if len(rows) > 1 else ''}, {total:,} chunks")
     columns = {"Document": st.column_config.TextColumn(width="medium")}
     columns |= {name: st.column_config.NumberColumn(format="localized") for name in ("Pages", "Sections", "Characters", "Chunks")}
-    st.dataframe(rows, key="documents", hide_index=True, column_config=columns, placeholder="–")
+    st.dataframe(rows, hide_index=True, column_config=columns, placeholder="–")
     records = workspace.catalogue.documents()
     noticed = [(record.name, notice) for record in records for notice in record.notices]
     if noticed:
@@ -90,7 +90,7 @@ def draw_indexes(workspace: Workspace, settings: Settings) -> None:
     rows = documents.index_rows(workspace, settings)
     if rows:
         st.subheader("Indexes")
-        st.dataframe(rows, key="indexes", hide_index=True)
+        st.dataframe(rows, hide_index=True)
         st.caption("The settings on the Chat page choose the index. One that is behind is brought up to date when it is chosen.")
 
 

@@ -9,6 +9,7 @@ from rag import citations, extraction, llms
 from rag.analysis import analyse
 from rag.catalogue import IndexRecord, Statistics
 from rag.errors import ProviderError
+from rag.evidence import AGREEMENT_DEPTH, weigh
 from rag.generation import REFUSAL, build_prompt, generate
 from rag.schema import Answer, Chunk, Query, Stage, Trace, Turn
 from rag.settings import Settings
@@ -44,7 +45,8 @@ def answer(
     if declined:
         stage = Stage("generate", name, note=declined)
         return _with(trace, Answer(REFUSAL, "refused"), stage)
-    inputs = (name, settings.language, trace.question, [chunk.id for chunk in sources], [(turn.role, turn.text) for turn in trace.history])
+    lists = [[hit.chunk_id for hit in stage.hits[:AGREEMENT_DEPTH]] for stage in trace.stages if stage.name in ("dense", "sparse")]
+    inputs = (name, settings.language, lists, trace.question, [chunk.id for chunk in sources], [(turn.role, turn.text) for turn in trace.history])
     try:
         if name == EXTRACTIVE:
             stage, found = run_stage("generate", inputs, lambda: _quote(trace, sources, settings, workspace, statistics))
@@ -116,9 +118,13 @@ def _quote(
     trace: Trace, sources: Sequence[Chunk], settings: Settings, workspace: Workspace, statistics: Statistics
 ) -> tuple[Stage, Answer]:
     embedder = workspace.embedder(LOCAL_EMBEDDER)
-    found = extraction.extract(trace.question, sources, embedder, settings.language, statistics.idf, REFUSAL)
-    note = EXTRACTIVE_NOTE if found.state == "grounded" else "Declined: no sentence of the sources comes near the question."
-    return Stage("generate", EXTRACTIVE, note=note), found
+    scored = extraction.score_sentences(trace.question, sources, embedder, settings.language, statistics)
+    nearness = max((item.nearness for item in scored), default=0.0)
+    dense, sparse = (stage.hits if (stage := trace.stage(name)) else None for name in ("dense", "sparse"))
+    evidence = weigh(trace.question, sources, nearness, dense, sparse, statistics, settings.language)
+    if not scored or not evidence.suffices:
+        return Stage("generate", EXTRACTIVE, note=evidence.reason()), Answer(REFUSAL, "refused")
+    return Stage("generate", EXTRACTIVE, note=EXTRACTIVE_NOTE), extraction.quote(extraction.choose(scored), sources)
 
 
 def _generate(

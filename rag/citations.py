@@ -12,7 +12,8 @@ from rag.sentences import units
 # [Source 1], [Sources 1, 2 and 4-6], [Source 2, p. 4; Source 3], 【Source 1】, (Source 1): what models write.
 _WORD = r"sources?[\s:#№]*"
 _CITATION = re.compile(
-    rf"\\?[\[【［]\s*(?:see\s+)?{_WORD}\d[^\[\]【】［］]{{0,300}}[\]】］]|[(（]\s*(?:see\s+)?{_WORD}\d[^()（）\[\]]{{0,300}}[)）]",
+    rf"\\?[\[【［]\s*(?:see\s+)?{_WORD}\d[^\[\]【】［］]{{0,300}}[\]】］]"
+    rf"|[(（]\s*(?:see\s+)?{_WORD}\d[^()（）\[\]]{{0,300}}[)）]",
     re.IGNORECASE,
 )
 # Numbers right after the word; pages, titles and whatever else follows them name no source.

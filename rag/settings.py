@@ -44,7 +44,7 @@ class Settings:
     bm25_b: float = 0.75
     dense_candidates: int = 50
     sparse_candidates: int = 50
-    heading_weight: int = 1
+    heading_weight: int = 2
     fusion: str = "rrf"
     rrf_k: int = 60
     dense_weight: float = 1.0

@@ -168,7 +168,11 @@ def sync(workspace: Workspace, *paths: Path, settings: Settings | None = None) -
 def stored(workspace: Workspace, settings: Settings | None = None) -> list[tuple[str, str]]:
     """(document, text) of every stored chunk, found without the catalogue's help and checked against it."""
     fingerprint = (settings or settings_for()).fingerprint()
-    hits = workspace.store.dense(fingerprint, m1().vector("anything"), 1000) if workspace.store.has_index(fingerprint) else ()
+    hits = (
+        workspace.store.dense(fingerprint, m1().vector("anything"), 1000)
+        if workspace.store.has_index(fingerprint)
+        else ()
+    )
     chunks = workspace.store.chunks(fingerprint, [hit.chunk_id for hit in hits]).values()
     assert len(chunks) == workspace.store.count(fingerprint)
     assert len(chunks) == sum(record.chunks for record in workspace.catalogue.indexed(fingerprint).values())

@@ -59,7 +59,9 @@ def test_terms_in_order_with_repeats(text: str, terms: tuple[str, ...]) -> None:
     assert analyse(text) == terms
 
 
-@pytest.mark.parametrize("text", ["", " \n", "to be or not to be", "who is it?", "???", "\N{AUTOMOBILE}", "What's the", "…", "\u0301"])
+@pytest.mark.parametrize(
+    "text", ["", " \n", "to be or not to be", "who is it?", "???", "\N{AUTOMOBILE}", "What's the", "…", "\u0301"]
+)
 def test_stop_words_and_marks_alone_give_nothing(text: str) -> None:
     assert analyse(text) == ()
 
@@ -103,8 +105,15 @@ def test_an_unknown_language_is_an_error_that_lists_the_known() -> None:
 
 
 def test_many_threads_and_languages_get_what_one_thread_gets() -> None:
-    words = [f"{stem}{ending}" for stem in "record charg kil glaz batteri".split() for ending in ("ing", "ed", "es", "s")]
-    work = [(f"{word} {number}", language) for number in range(40) for word in words for language in ("english", "german", "french")]
+    words = [
+        f"{stem}{ending}" for stem in "record charg kil glaz batteri".split() for ending in ("ing", "ed", "es", "s")
+    ]
+    work = [
+        (f"{word} {number}", language)
+        for number in range(40)
+        for word in words
+        for language in ("english", "german", "french")
+    ]
     alone = [analyse(*item) for item in work]
     with ThreadPoolExecutor(8) as pool:
         assert list(pool.map(lambda item: analyse(*item), work)) == alone

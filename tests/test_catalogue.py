@@ -89,7 +89,15 @@ def test_a_document_comes_back_whole_whatever_it_holds(catalogue: Catalogue) -> 
     assert catalogue.document(document.id) == document
     assert catalogue.documents() == (
         DocumentRecord(
-            document.id, document.name, document.source, document.content_hash, "hash of the bytes", len(text), 2, 1, document.notices
+            document.id,
+            document.name,
+            document.source,
+            document.content_hash,
+            "hash of the bytes",
+            len(text),
+            2,
+            1,
+            document.notices,
         ),
     )
     shorter = Document(document.name, document.source, "Short.")

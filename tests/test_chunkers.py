@@ -38,9 +38,10 @@ def markdown(tmp_path: Path, text: str) -> Document:
 
 # Hostile text: repeats, no spaces, scripts without spaces, emoji that combine, accents, every kind of blank.
 PIECES = [
-    "word ", "word word word ", "A sentence. ", "Is it? Yes! ", "\n", "\n\n", "\n\n\n \n", "\r\n", "   ", "\t", "\u00a0",
-    "x" * 130, "窯の温度を上げます。", "一晩冷まします！", "هل هذا سؤال؟ ", "यह वाक्य है। ", "👩‍👩‍👧‍👦", "é́́", "e.g. this ",
-    "| a | b |\n", "- item\n", "12. step\n", "# Heading\n", "“Quoted.” ", "...", "。", "\u200d", "https://example.org/a?b=c ",
+    "word ", "word word word ", "A sentence. ", "Is it? Yes! ", "\n", "\n\n", "\n\n\n \n", "\r\n", "   ", "\t",
+    "x" * 130, "窯の温度を上げます。", "一晩冷まします！", "هل هذا سؤال؟ ", "यह वाक्य है। ", "👩‍👩‍👧‍👦", "é́́",
+    "| a | b |\n", "- item\n", "12. step\n", "# Heading\n", "“Quoted.” ", "...", "。", "\u200d",
+    "https://example.org/a?b=c ", "\u00a0", "e.g. this ",
 ]  # fmt: skip
 TEXTS = st.one_of(st.lists(st.sampled_from(PIECES), max_size=80).map("".join), st.text(max_size=900))
 SIZES = st.tuples(st.integers(100, 400), st.integers(0, 200)).map(lambda pair: (pair[0], min(pair[1], pair[0] // 2)))
@@ -54,7 +55,9 @@ def documents(draw: st.DrawFn) -> Document:
     starts = draw(places) if text else []
     levels = draw(st.lists(st.integers(1, 3), min_size=len(starts), max_size=len(starts)))
     paths = heading_paths([(start, level, f"T{start}") for start, level in zip(starts, levels)])
-    headings = tuple(Block("heading", start, min(start + 5, len(text))) for start in starts if text[start : start + 5].strip())
+    headings = tuple(
+        Block("heading", start, min(start + 5, len(text))) for start in starts if text[start : start + 5].strip()
+    )
     cuts = [0, *(draw(places) if text else []), len(text)]
     pages = tuple(Page(n, str(n), left, right) for n, (left, right) in enumerate(zip(cuts, cuts[1:]), start=1))
     return document(text, sections=sections_from(text, paths), pages=pages, blocks=headings)
@@ -147,11 +150,12 @@ def test_a_chunk_that_only_ends_in_the_blank_lines_of_a_page_is_not_on_it() -> N
 
 
 def test_a_chunk_shows_the_section_that_holds_most_of_it() -> None:
-    text = "Head\n\nLonger text of the second section."
+    # A heading that stands alone joins the section after it; however long, it does not name the chunk.
+    text = "A long heading with nothing under it\n\nShort text."
     source = document(
         text,
-        sections=(Section(("A",), 0, 6), Section(("A", "B"), 6, len(text))),
-        blocks=(Block("heading", 0, 4),),
+        sections=(Section(("A",), 0, 38), Section(("A", "B"), 38, len(text))),
+        blocks=(Block("heading", 0, 36),),
     )
     assert [one.section for one in chunk(source, knobs())] == [("A", "B")]
 

@@ -55,7 +55,9 @@ def test_every_form_that_models_write_becomes_one_form(written: str, named: list
     assert unknown == ()
 
 
-@pytest.mark.parametrize("written", ["[Source]", "[Sources: none]", "(source code)", "[1]", "[Outsource 2]", "source 2", "[Source two]"])
+@pytest.mark.parametrize(
+    "written", ["[Source]", "[Sources: none]", "(source code)", "[1]", "[Outsource 2]", "source 2", "[Source two]"]
+)
 def test_what_names_no_source_stays_as_it_is(written: str) -> None:
     assert bind(f"The sky {written} is blue.", SOURCES) == (f"The sky {written} is blue.", (), ())
 
@@ -105,7 +107,9 @@ def test_numbers_of_one_bracket() -> None:
 
 
 def paged(first: int, last: int, *labels: str) -> Chunk:
-    return a_chunk(0, "Text.", "manual.pdf", section=("Tyre pressures",), page_start=first, page_end=last, page_labels=labels)
+    return a_chunk(
+        0, "Text.", "manual.pdf", section=("Tyre pressures",), page_start=first, page_end=last, page_labels=labels
+    )
 
 
 def test_a_source_is_named_by_file_section_and_the_pages_printed_on_the_paper() -> None:
@@ -142,7 +146,10 @@ def test_a_citation_is_supported_where_the_source_holds_half_of_the_sentence_by_
     # pump 3 of pump 3 + garden 1 + hose 1 + summer 1 = 3 / 6.
     assert checked("Pumps and garden hoses in summer.", source) == (True, "50% of its words stand in the source")
     # pump 3 of 7.
-    assert checked("Pumps, garden hoses, big trees in summer.", source) == (False, "38% of its words stand in the source")
+    assert checked("Pumps, garden hoses, big trees in summer.", source) == (
+        False,
+        "38% of its words stand in the source",
+    )
     assert checked("Flour and egg.", source) == (False, "0% of its words stand in the source")
     assert checked("It is so.", source) == (False, "0% of its words stand in the source")
     headed = a_chunk(0, "Drain it before frost.", section=("Pump",))

@@ -77,13 +77,21 @@ def test_ask_as_json_is_the_whole_trace_under_the_knobs_that_were_set(rag, index
     assert [chunk.document for chunk in trace.prompt_chunks()] == ["kilns.md"]
 
 
-def test_ask_for_people_has_the_answer_and_legend_on_stdout_and_the_lists_on_stderr(rag, indexed: tuple[str, Any]) -> None:
+def test_ask_for_people_has_the_answer_and_legend_on_stdout_and_the_lists_on_stderr(
+    rag, indexed: tuple[str, Any]
+) -> None:
     result = rag("ask", "How hot does the kiln heat clay?", "--workspace", indexed[0])
     assert result.returncode == 0, result.stderr
     assert "1,280 degrees. [Source 1]" in result.stdout
     assert '[Source 1] kilns.md, "Kilns"' in result.stdout
     assert "No language model is configured" in result.stdout
-    for part in ("dense (minilm; cosine similarity, -1 to 1): 2 chunks", "sparse (bm25;", "fused (rrf;", "prompt: [Source 1]", " ms"):
+    for part in (
+        "dense (minilm; cosine similarity, -1 to 1): 2 chunks",
+        "sparse (bm25;",
+        "fused (rrf;",
+        "prompt: [Source 1]",
+        " ms",
+    ):
         assert part in result.stderr, part
     assert "fused (" not in result.stdout
 
@@ -99,7 +107,11 @@ def test_inspect_as_json_ends_at_the_prompt(rag, indexed: tuple[str, Any]) -> No
     ("arguments", "code", "message"),
     [
         (("ask", "x", "--set", "rrf_k=ten"), 2, "rag: rrf_k is 'ten'; it must be a whole number."),
-        (("inspect", "x", "--workspace", "no such"), 2, "rag: A workspace name has 1 to 64 letters, digits, - or _; 'no such' does not fit."),
+        (
+            ("inspect", "x", "--workspace", "no such"),
+            2,
+            "rag: A workspace name has 1 to 64 letters, digits, - or _; 'no such' does not fit.",
+        ),
         (("index", "no/such/path", "--workspace", "nothing-here"), 1, "rag: no/such/path: no such file or folder"),
     ],
 )
@@ -110,7 +122,11 @@ def test_what_cannot_be_done_is_one_sentence_and_an_exit_code(rag, arguments: tu
 
 def test_wrong_use_has_exit_code_2(rag) -> None:
     result = rag("ask")
-    assert result.returncode == 2 and result.stdout == "" and "the following arguments are required: QUESTION" in result.stderr
+    assert (
+        result.returncode == 2
+        and result.stdout == ""
+        and "the following arguments are required: QUESTION" in result.stderr
+    )
 
 
 def test_server_status_as_json_names_the_address_and_no_key(rag, environment: Environment) -> None:

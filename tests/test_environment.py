@@ -19,8 +19,13 @@ def test_nothing_set_is_a_local_server_without_keys(tmp_path: Path) -> None:
 
 def test_variables_go_before_the_secrets_file_and_other_names_are_not_read(tmp_path: Path) -> None:
     secrets = tmp_path / "secrets.toml"
-    secrets.write_text('GEMINI_API_KEY = "from file"\nVOYAGE_API_KEY = " v "\nWEAVIATE_PORT = 8090\nOTHER = "x"\n[table]\na = 1\n')
-    environment = read({"GEMINI_API_KEY": " from variable ", "VOYAGE_API_KEY": "  ", "RAG_DATA_FOLDER": str(tmp_path / "a/../b")}, secrets)
+    secrets.write_text(
+        'GEMINI_API_KEY = "from file"\nVOYAGE_API_KEY = " v "\nWEAVIATE_PORT = 8090\nOTHER = "x"\n[table]\na = 1\n'
+    )
+    environment = read(
+        {"GEMINI_API_KEY": " from variable ", "VOYAGE_API_KEY": "  ", "RAG_DATA_FOLDER": str(tmp_path / "a/../b")},
+        secrets,
+    )
     assert environment.gemini_api_key == "from variable"
     assert environment.voyage_api_key == "v"  # a blank variable is one that is not set
     assert environment.weaviate_port == 8090
@@ -32,18 +37,25 @@ def test_variables_go_before_the_secrets_file_and_other_names_are_not_read(tmp_p
 def test_a_port_that_is_none_is_named(tmp_path: Path, name: str, value: str) -> None:
     with pytest.raises(SettingsError) as caught:
         read({name: value}, tmp_path / "none.toml")
-    assert str(caught.value) == f"{name} is {value!r}, which is no port. Give a number from 1 to 65535, or leave it out."
+    assert (
+        str(caught.value) == f"{name} is {value!r}, which is no port. Give a number from 1 to 65535, or leave it out."
+    )
 
 
 @pytest.mark.parametrize("content", [b"not = = toml", b"\xff\xfe", b"key = "])
 def test_a_secrets_file_that_cannot_be_read_is_named(tmp_path: Path, content: bytes) -> None:
     secrets = tmp_path / "secrets.toml"
     secrets.write_bytes(content)
-    with pytest.raises(SettingsError, match=r"secrets\.toml cannot be read \(.*\)\. Correct it, or delete it and set variables instead\."):
+    with pytest.raises(
+        SettingsError,
+        match=r"secrets\.toml cannot be read \(.*\)\. Correct it, or delete it and set variables instead\.",
+    ):
         read({}, secrets)
 
 
 def test_secrets_are_never_printed() -> None:
-    environment = Environment(weaviate_api_key="wwww", voyage_api_key="vvvv", gemini_api_key="gggg", weaviate_url="http://here")
+    environment = Environment(
+        weaviate_api_key="wwww", voyage_api_key="vvvv", gemini_api_key="gggg", weaviate_url="http://here"
+    )
     for text in (repr(environment), str(environment), f"{environment}"):
         assert "http://here" in text and not any(secret in text for secret in ("wwww", "vvvv", "gggg"))

@@ -20,7 +20,7 @@ LAYERS = (
     ("rag.workspace",),
     ("rag.indexing",),
     ("rag.library",),
-    ("rag.extraction", "rag.generation"),
+    ("rag.extraction", "rag.generation", "rag.evidence"),
     ("rag.citations", "rag.catalogue", "rag.retrieval"),
     ("rag.sentences", "rag.loaders", "rag.chunkers", "rag.embedders", "rag.llms"),
     ("rag.providers", "rag.registry", "rag.weaviate", "rag.analysis"),
@@ -49,7 +49,10 @@ def imports(path: Path) -> set[str]:
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{path.name} imports relatively"
-            found |= {f"{node.module}.{alias.name}" if is_module(f"{node.module}.{alias.name}") else node.module for alias in node.names}
+            found |= {
+                f"{node.module}.{alias.name}" if is_module(f"{node.module}.{alias.name}") else node.module
+                for alias in node.names
+            }
     return found
 
 
@@ -70,12 +73,19 @@ def runs_back(importer: str, imported: str) -> bool:
 
 
 def test_no_import_runs_back() -> None:
-    back = [f"{module_name(path)} imports {name}" for path in files() for name in imports(path) if runs_back(module_name(path), name)]
+    back = [
+        f"{module_name(path)} imports {name}"
+        for path in files()
+        for name in imports(path)
+        if runs_back(module_name(path), name)
+    ]
     assert back == []
 
 
 def test_every_module_has_a_layer() -> None:
-    assert [name for path in files() if (name := module_name(path)) not in ("rag", "pages") and level(name) is None] == []
+    assert [
+        name for path in files() if (name := module_name(path)) not in ("rag", "pages") and level(name) is None
+    ] == []
 
 
 @pytest.mark.parametrize(
@@ -123,10 +133,20 @@ def test_the_environment_is_read_in_one_place() -> None:
     for path in files():
         tree = ast.parse(path.read_text(encoding="utf-8"))
         # ``{**os.environ}`` hands all of it on to a program that is started, and reads nothing.
-        handed_on = {value for node in ast.walk(tree) if isinstance(node, ast.Dict) for key, value in zip(node.keys, node.values) if key is None}
+        handed_on = {
+            value
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Dict)
+            for key, value in zip(node.keys, node.values, strict=True)
+            if key is None
+        }
         for node in ast.walk(tree):
             named = isinstance(node, ast.Attribute) and node.attr in ("environ", "getenv") and node not in handed_on
-            imported = isinstance(node, ast.ImportFrom) and node.module == "os" and {"environ", "getenv"} & {a.name for a in node.names}
+            imported = (
+                isinstance(node, ast.ImportFrom)
+                and node.module == "os"
+                and {"environ", "getenv"} & {a.name for a in node.names}
+            )
             if named or imported:
                 readers.add(module_name(path))
     assert readers == {"rag.environment"}

@@ -47,13 +47,19 @@ def test_only_what_differs_is_written(workspace: Workspace, tmp_path: Path) -> N
     (folder / "a.txt").rename(folder / "kilns.txt")
     added, built = sync(workspace, folder)
     assert added == SyncReport(added=("d.txt", "kilns.txt"), changed=("b.txt",), removed=("a.txt", "c.txt"))
-    assert (set(built.added), built.changed, set(built.removed)) == ({"d.txt", "kilns.txt"}, ("b.txt",), {"a.txt", "c.txt"})
+    assert (set(built.added), built.changed, set(built.removed)) == (
+        {"d.txt", "kilns.txt"},
+        ("b.txt",),
+        {"a.txt", "c.txt"},
+    )
     assert stored(workspace) == [
         ("b.txt", GLAZE + " It melts."), ("d.txt", "A wheel turns."), ("kilns.txt", KILNS),
     ]  # fmt: skip
 
 
-def test_what_did_not_change_costs_nothing(workspace: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_did_not_change_costs_nothing(
+    workspace: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     folder = write_files(tmp_path / "files", a_txt=KILNS, b_txt=GLAZE)
     sync(workspace, folder)
     index = workspace.catalogue.index(settings_for().fingerprint())
@@ -67,7 +73,9 @@ def test_what_did_not_change_costs_nothing(workspace: Workspace, tmp_path: Path,
     assert workspace.catalogue.index(settings_for().fingerprint()) == index
 
 
-def test_a_changed_file_leaves_the_others_alone_and_gives_the_index_a_new_revision(workspace: Workspace, tmp_path: Path) -> None:
+def test_a_changed_file_leaves_the_others_alone_and_gives_the_index_a_new_revision(
+    workspace: Workspace, tmp_path: Path
+) -> None:
     folder = write_files(tmp_path / "files", a_txt=KILNS, b_txt=GLAZE)
     sync(workspace, folder)
     before = workspace.catalogue.index(settings_for().fingerprint())
@@ -79,7 +87,9 @@ def test_a_changed_file_leaves_the_others_alone_and_gives_the_index_a_new_revisi
     assert after == replace(before, revision=after.revision) and after.revision != before.revision
 
 
-def test_paths_are_added_to_what_is_there_and_one_that_is_missing_is_an_error(workspace: Workspace, tmp_path: Path) -> None:
+def test_paths_are_added_to_what_is_there_and_one_that_is_missing_is_an_error(
+    workspace: Workspace, tmp_path: Path
+) -> None:
     one, two = write_files(tmp_path / "one", a_txt=KILNS), write_files(tmp_path / "two", a_txt=GLAZE)
     sync(workspace, one)
     added, _ = sync(workspace, two / "a.txt")
@@ -159,7 +169,9 @@ def test_a_shorter_file_leaves_no_tail(workspace: Workspace, tmp_path: Path) -> 
     assert stored(workspace) == []
 
 
-def test_where_embedding_fails_half_way_the_old_version_stays_until_the_next_run(workspace: Workspace, tmp_path: Path) -> None:
+def test_where_embedding_fails_half_way_the_old_version_stays_until_the_next_run(
+    workspace: Workspace, tmp_path: Path
+) -> None:
     def manual(version: str) -> str:
         return "\n\n".join(f"# Part {number}\n\nThis is {version} of part {number}." for number in range(40))
 
@@ -218,7 +230,9 @@ def test_a_file_with_refused_chunks_is_incomplete_and_tried_again(
     assert built == SyncReport(added=("good.txt",), failed=(Failure("parts.md", reason),), stored=48, rejected=3)
     assert "1 failed; 48 chunks stored, 3 failed" in built.sentence()
     assert len(stored(workspace)) == 48
-    complete = {record.name: record.complete for record in workspace.catalogue.indexed(settings_for().fingerprint()).values()}
+    complete = {
+        record.name: record.complete for record in workspace.catalogue.indexed(settings_for().fingerprint()).values()
+    }
     assert complete == {"good.txt": True, "parts.md": False}
     monkeypatch.undo()
     assert sync(workspace, folder)[1] == SyncReport(kept=("good.txt",), changed=("parts.md",), stored=50)

@@ -50,8 +50,8 @@ def test_another_model_is_stopped_before_anything_is_written(workspace: Workspac
         with pytest.raises(IndexMismatchError) as caught:
             workspace.build(settings_for(name))
         assert str(caught.value) == (
-            f"The documents are indexed with m1 (8 numbers a vector); {name} ({size} numbers) needs an index of its own. "
-            "Nothing was written. Press Build index on the page, or run "
+            f"The documents are indexed with m1 (8 numbers a vector); {name} ({size} numbers) needs an index of "
+            "its own. Nothing was written. Press Build index on the page, or run "
             f"`python -m rag index --rebuild --set embedder={name}`."
         )
         with pytest.raises(IndexMismatchError, match=f"indexed with m1 .*; {name} "):
@@ -76,7 +76,9 @@ def test_a_model_that_changes_its_size_under_the_same_name_is_stopped(workspace:
         changed.name, changed.dimensions = "m1", known
         workspace._embedders["m1"] = changed
         library.add_paths(workspace.catalogue, [folder])
-        with pytest.raises(IndexMismatchError, match=r"built with m1 \(8 numbers a vector\), which now gives 12\. Nothing was"):
+        with pytest.raises(
+            IndexMismatchError, match=r"built with m1 \(8 numbers a vector\), which now gives 12\. Nothing was"
+        ):
             workspace.build(settings_for())
         assert stored(workspace) == [("a.txt", KILNS)]
     assert workspace.build(settings_for(), rebuild=True).stored == 2

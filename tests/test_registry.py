@@ -9,7 +9,10 @@ from rag.registry import build
 
 
 def test_a_name_is_a_variant_with_its_model_and_the_arguments_are_handed_on() -> None:
-    variants = {"local": lambda model, *rest, **options: ("local", model, rest, options), "api": lambda model: ("api", model)}
+    variants = {
+        "local": lambda model, *rest, **options: ("local", model, rest, options),
+        "api": lambda model: ("api", model),
+    }
     assert build("thing", variants, "api") == ("api", "")
     assert build("thing", variants, "api:a:b/c-1") == ("api", "a:b/c-1")
     assert build("thing", variants, "local:m", 1, two=2) == ("local", "m", (1,), {"two": 2})

@@ -54,7 +54,9 @@ def test_a_chunk_that_stands_in_a_list_twice_counts_once_at_its_better_place() -
 
 
 def test_empty_lists_are_no_error() -> None:
-    assert [(hit.chunk_id, hit.score) for hit in reciprocal_rank_fusion({"dense": (), "sparse": ranked("a")}, k=60)] == [("a", 1 / 61)]
+    assert [
+        (hit.chunk_id, hit.score) for hit in reciprocal_rank_fusion({"dense": (), "sparse": ranked("a")}, k=60)
+    ] == [("a", 1 / 61)]
     assert reciprocal_rank_fusion({"dense": (), "sparse": ()}, k=60) == ()
     assert reciprocal_rank_fusion({}, k=60) == ()
 
@@ -68,7 +70,9 @@ def test_equal_sums_stand_in_the_order_of_their_ids_whichever_list_comes_first()
 def test_weights_multiply_a_lists_share_and_0_leaves_it_out() -> None:
     lists = {"dense": ranked("a", "b"), "sparse": ranked("b", "c")}
     fused = reciprocal_rank_fusion(lists, k=60, weights={"dense": 3, "sparse": 0.5})
-    assert {hit.chunk_id: hit.score for hit in fused} == pytest.approx({"a": 3 / 61, "b": 3 / 62 + 0.5 / 61, "c": 0.5 / 62})
+    assert {hit.chunk_id: hit.score for hit in fused} == pytest.approx(
+        {"a": 3 / 61, "b": 3 / 62 + 0.5 / 61, "c": 0.5 / 62}
+    )
     assert [hit.chunk_id for hit in fused] == ["b", "a", "c"]
     assert [hit.chunk_id for hit in reciprocal_rank_fusion(lists, k=60, weights={"sparse": 0})] == ["a", "b"]
 
@@ -110,4 +114,6 @@ def test_at_k_59_and_equal_weights_the_order_is_that_of_weaviates_own_ranked_hyb
         scores = {hit.chunk_id: hit.score for hit in ours}
         # The same scores in the same order; where two are equal, either may stand first.
         assert [hit.score for hit in theirs] == pytest.approx([hit.score for hit in ours], abs=1e-6), question
-        assert [scores[hit.chunk_id] for hit in theirs] == pytest.approx([hit.score for hit in theirs], abs=1e-6), question
+        assert [scores[hit.chunk_id] for hit in theirs] == pytest.approx([hit.score for hit in theirs], abs=1e-6), (
+            question
+        )

@@ -31,7 +31,9 @@ def test_a_documents_id_is_its_sources_and_its_hash_its_contents() -> None:
     assert len(DOCUMENT.id) == 32
 
 
-@pytest.mark.parametrize(("position", "path"), [(0, ()), (5, ()), (6, ("A",)), (13, ("A",)), (14, ("A", "B")), (16, ("A", "B"))])
+@pytest.mark.parametrize(
+    ("position", "path"), [(0, ()), (5, ()), (6, ("A",)), (13, ("A",)), (14, ("A", "B")), (16, ("A", "B"))]
+)
 def test_every_character_has_one_section(position: int, path: tuple[str, ...]) -> None:
     assert DOCUMENT.section_at(position).path == path
     assert DOCUMENT.section_at(position).level == len(path)
@@ -41,7 +43,9 @@ def test_no_section_holds_what_lies_outside() -> None:
     assert DOCUMENT.section_at(17) is None and replace(DOCUMENT, sections=()).section_at(0) is None
 
 
-@pytest.mark.parametrize(("start", "end", "numbers"), [(0, 9, [1]), (6, 17, [1, 3]), (10, 14, []), (9, 17, [3]), (5, 5, [])])
+@pytest.mark.parametrize(
+    ("start", "end", "numbers"), [(0, 9, [1]), (6, 17, [1, 3]), (10, 14, []), (9, 17, [3]), (5, 5, [])]
+)
 def test_pages_count_only_where_a_character_is_seen(start: int, end: int, numbers: list[int]) -> None:
     # Page 2 holds nothing but blanks.
     assert [page.number for page in DOCUMENT.pages_of(start, end)] == numbers
@@ -60,7 +64,11 @@ def test_a_chunks_id_changes_with_all_that_a_reader_sees(changes: dict) -> None:
 
 def test_a_chunks_id_is_a_uuid_and_its_place_in_the_list_no_part_of_it() -> None:
     assert replace(CHUNK, position=9).id == CHUNK.id and len(CHUNK.id) == 36 and CHUNK.id.count("-") == 4
-    assert replace(CHUNK, document_id="other").content_hash == CHUNK.content_hash != replace(CHUNK, text="Two").content_hash
+    assert (
+        replace(CHUNK, document_id="other").content_hash
+        == CHUNK.content_hash
+        != replace(CHUNK, text="Two").content_hash
+    )
 
 
 def test_a_chunk_and_a_trace_go_to_json_and_back() -> None:
@@ -72,6 +80,16 @@ def test_a_chunk_and_a_trace_go_to_json_and_back() -> None:
     )  # fmt: skip
     assert Trace.from_json(trace.to_json()) == trace
     assert Trace.from_json(replace(trace, answer=None).to_json()).answer is None
-    assert set(trace.to_json()) == {"version", "question", "history", "settings", "index", "queries", "stages", "chunks", "answer"}
+    assert set(trace.to_json()) == {
+        "version",
+        "question",
+        "history",
+        "settings",
+        "index",
+        "queries",
+        "stages",
+        "chunks",
+        "answer",
+    }
     assert trace.stage("dense").hits[0].score is None  # a missing score is never 0
     assert trace.stage("sparse") is None and trace.prompt_chunks() == ()

@@ -7,21 +7,42 @@ import json
 import pytest
 
 from rag.errors import SettingsError
-from rag.settings import ANALYZER_VERSION, BASELINE, CHOICES, FUNNEL, LIMITS, Settings, parse_assignments, plan_fingerprint
+from rag.settings import (
+    ANALYZER_VERSION,
+    BASELINE,
+    CHOICES,
+    FUNNEL,
+    LIMITS,
+    Settings,
+    parse_assignments,
+    plan_fingerprint,
+)
 
 PLAN = {"chunker", "chunk_size", "chunk_overlap", "embedder", "language", "bm25_k1", "bm25_b"}
 OTHER = {
-    "chunker": "paragraph", "chunk_size": 500, "chunk_overlap": 100, "embedder": "voyage", "language": "german", "bm25_k1": 2.0,
-    "bm25_b": 0.5, "dense_candidates": 20, "sparse_candidates": 20, "heading_weight": 2, "fusion": "dense", "rrf_k": 10,
-    "dense_weight": 2.0, "sparse_weight": 2.0, "prompt_chunks": 6, "refusal_floor": 0.5, "answerer": "extractive",
+    "chunker": "paragraph", "chunk_size": 500, "chunk_overlap": 100, "embedder": "voyage", "language": "german",
+    "bm25_k1": 2.0, "bm25_b": 0.5, "dense_candidates": 20, "sparse_candidates": 20, "heading_weight": 3,
+    "fusion": "dense", "rrf_k": 10, "dense_weight": 2.0, "sparse_weight": 2.0, "prompt_chunks": 6, "refusal_floor": 0.5,
+    "answerer": "extractive",
 }  # fmt: skip
 
 
 def test_the_presets() -> None:
     assert FUNNEL == Settings()
-    assert (FUNNEL.chunker, FUNNEL.chunk_size, FUNNEL.chunk_overlap, FUNNEL.fusion, FUNNEL.rrf_k) == ("recursive", 1000, 150, "rrf", 60)
+    assert (FUNNEL.chunker, FUNNEL.chunk_size, FUNNEL.chunk_overlap, FUNNEL.fusion, FUNNEL.rrf_k) == (
+        "recursive",
+        1000,
+        150,
+        "rrf",
+        60,
+    )
     assert (FUNNEL.dense_candidates, FUNNEL.sparse_candidates, FUNNEL.prompt_chunks) == (50, 50, 4)
-    assert (BASELINE.chunker, BASELINE.fusion, BASELINE.sparse_candidates, BASELINE.prompt_chunks) == ("paragraph", "dense", 0, 4)
+    assert (BASELINE.chunker, BASELINE.fusion, BASELINE.sparse_candidates, BASELINE.prompt_chunks) == (
+        "paragraph",
+        "dense",
+        0,
+        4,
+    )
 
 
 @pytest.mark.parametrize("name", LIMITS)
@@ -31,7 +52,9 @@ def test_values_at_the_limits_are_taken_and_beyond_them_refused(name: str) -> No
     for value in (low, high):
         assert getattr(Settings().changed({**room, name: value}), name) == value
     for value in (low - 1, high + 1):
-        with pytest.raises(SettingsError, match=rf"^{name} is {value:g}(\.0)?; it must lie between {low:g} and {high:g}\.$"):
+        with pytest.raises(
+            SettingsError, match=rf"^{name} is {value:g}(\.0)?; it must lie between {low:g} and {high:g}\.$"
+        ):
             Settings().changed({**room, name: value})
 
 
@@ -48,7 +71,9 @@ def test_a_choice_lists_what_there_is() -> None:
 
 
 def test_texts_become_the_knobs_own_type() -> None:
-    settings = parse_assignments(["rrf_k=10", " dense_weight = 0.5", "chunker=paragraph", "chunk_size=1e3", "answerer=gemini:a=b"], FUNNEL)
+    settings = parse_assignments(
+        ["rrf_k=10", " dense_weight = 0.5", "chunker=paragraph", "chunk_size=1e3", "answerer=gemini:a=b"], FUNNEL
+    )
     assert (settings.rrf_k, settings.dense_weight, settings.chunker) == (10, 0.5, "paragraph")
     assert (settings.chunk_size, settings.answerer) == (1000, "gemini:a=b")
     assert type(settings.rrf_k) is int and type(settings.changed({"dense_weight": 2}).dense_weight) is float
@@ -95,4 +120,7 @@ def test_the_fingerprint_changes_with_what_the_index_is_built_from_and_with_noth
         assert (changed.fingerprint() != FUNNEL.fingerprint()) == (name in PLAN), name
     assert FUNNEL.plan().keys() == PLAN | {"analyzer_version"} and FUNNEL.plan()["analyzer_version"] == ANALYZER_VERSION
     assert plan_fingerprint({**FUNNEL.plan(), "analyzer_version": ANALYZER_VERSION + 1}) != FUNNEL.fingerprint()
-    assert len(FUNNEL.fingerprint()) == 16 and plan_fingerprint(dict(reversed(FUNNEL.plan().items()))) == FUNNEL.fingerprint()
+    assert (
+        len(FUNNEL.fingerprint()) == 16
+        and plan_fingerprint(dict(reversed(FUNNEL.plan().items()))) == FUNNEL.fingerprint()
+    )

@@ -127,7 +127,7 @@ def _beyond(leg: str, trace: Trace) -> str:
 
 def _row_html(hit: Hit, chunk: Chunk, name: str, trace: Trace, sources: dict[str, int]) -> str:
     number = sources.get(hit.chunk_id)
-    score = "–" if hit.score is None else f"{hit.score:.4f}" if name == "fused" else f"{hit.score:.3f}"
+    score = "–" if hit.score is None else f"{hit.score:.{_decimals(name, trace)}f}"
     place = chunk.section[-1] if chunk.section else chunk.document
     marks = [f"<span>{escape(pages(chunk).partition(' (')[0] or chunk.document)}</span>"]
     marks += _leg_marks(hit, trace) if name == "fused" else []
@@ -142,12 +142,17 @@ def _row_html(hit: Hit, chunk: Chunk, name: str, trace: Trace, sources: dict[str
     )
 
 
+def _decimals(name: str, trace: Trace) -> int:
+    """Sums of 1 / (k + rank) differ from the fourth place on."""
+    return 4 if name == "fused" and trace.settings["fusion"] == "rrf" else 3
+
+
 def _without_heading(chunk: Chunk) -> str:
-    """The passage without the heading it begins with, which the row names already."""
-    text = chunk.text.lstrip("# \n")
-    heading = chunk.section[-1] if chunk.section else ""
-    rest = text[len(heading) :].strip()
-    return rest if heading and text.startswith(heading) and rest else text
+    """The passage without the headings it begins with, which the row names already."""
+    lines = chunk.text.split("\n")
+    while lines and (not lines[0].strip("# ") or lines[0].strip("# ") in chunk.section):
+        lines.pop(0)
+    return "\n".join(lines) or chunk.text
 
 
 def _leg_marks(hit: Hit, trace: Trace) -> list[str]:

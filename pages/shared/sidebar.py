@@ -31,9 +31,7 @@ def draw(workspace: Workspace) -> Settings:
     """Draw the sidebar and give the settings back that now hold."""
     with st.sidebar:
         _presets(workspace)
-        error = st.session_state.pop("knob_error", "")
-        if error:
-            st.error(plain(error))
+        _error("knob_error")
         _search_knobs()
         _answer_knobs(workspace)
         _index_form(workspace)
@@ -99,6 +97,14 @@ def _index_form(workspace: Workspace) -> None:
             _number("bm25_b", "BM25 b", "How much long passages are held back.", 0.05)
         st.caption("Changes here take another index. One that was built before is used at once.")
         st.form_submit_button("Build index", key="build_index", on_click=_submit_index, args=(workspace,), width="stretch")
+    _error("index_error")
+
+
+def _error(name: str) -> None:
+    """What was wrong with the last change, until the next one."""
+    error = st.session_state.get(name)
+    if error:
+        st.error(plain(error))
 
 
 def _slider(
@@ -149,18 +155,20 @@ def _seed_form(settings: Settings) -> None:
 
 def _submit_index(workspace: Workspace) -> None:
     values = {name: st.session_state[f"_{name}"] for name in INDEX_KNOBS}
-    wanted, st.session_state["knob_error"] = attempt(lambda: session.settings().changed(values))
+    wanted, st.session_state["index_error"] = attempt(lambda: session.settings().changed(values))
     if wanted:
         _use_index(workspace, wanted)
 
 
 def _reset_search() -> None:
+    st.session_state["knob_error"] = ""
     kept = {name: getattr(session.settings(), name) for name in INDEX_KNOBS}
     st.session_state["settings"] = replace(FUNNEL, **kept)
 
 
 def _use_index(workspace: Workspace, wanted: Settings) -> None:
     """Bring the wanted settings' index up to date, then take them; until it is built the old ones hold."""
+    st.session_state["knob_error"] = st.session_state["index_error"] = ""
     jobs.begin(partial(_build, workspace, wanted), partial(_take, wanted))
 
 

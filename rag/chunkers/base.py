@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
 
@@ -63,6 +62,7 @@ def split(text: str, size: int, boundaries: Sequence[str], first_size: int | Non
 def to_chunks(document: Document, spans: Iterable[Span]) -> tuple[Chunk, ...]:
     """A chunk for every span that is not blank, trimmed, with its section path, pages and position from 0."""
     text = document.text
+    headings = headings_at(document)
     section_starts = [section.start for section in document.sections]
     page_starts = [page.start for page in document.pages]
     chunks: list[Chunk] = []
@@ -78,7 +78,7 @@ def to_chunks(document: Document, spans: Iterable[Span]) -> tuple[Chunk, ...]:
             start=start,
             end=end,
             text=text[start:end],
-            section=_section_path(document, section_starts, start, end),
+            section=_section_path(document, headings, section_starts, start, end),
             page_start=pages[0].number if pages else None,
             page_end=pages[-1].number if pages else None,
             page_labels=tuple(page.label for page in pages),
@@ -131,11 +131,16 @@ def _overlapping(starts: list[int], start: int, end: int) -> range:
     return range(max(0, bisect_right(starts, start) - 1), bisect_right(starts, end - 1))
 
 
-def _section_path(document: Document, starts: list[int], start: int, end: int) -> tuple[str, ...]:
-    """The path of the section that holds most of the span, the first of equals."""
+def _section_path(
+    document: Document, headings: dict[int, int], starts: list[int], start: int, end: int
+) -> tuple[str, ...]:
+    """The path of the section that holds most of the span besides headings, the first of equals."""
 
-    def held(section: Section) -> int:
-        return len("".join(document.text[max(start, section.start) : min(end, section.end)].split()))
+    def held(section: Section) -> tuple[int, int]:
+        body = after_headings(document, headings, section.start, section.end)
+        parts = (document.text[max(start, first) : min(end, section.end)] for first in (body, section.start))
+        body_length, length = (len("".join(part.split())) for part in parts)
+        return body_length, length
 
     found = [document.sections[number] for number in _overlapping(starts, start, end)] if starts else []
     return max(found, key=held).path if found else ()
@@ -144,4 +149,3 @@ def _section_path(document: Document, starts: list[int], start: int, end: int) -
 def _pages(document: Document, starts: list[int], start: int, end: int) -> list[Page]:
     found = [document.pages[number] for number in _overlapping(starts, start, end)] if starts else []
     return [page for page in found if document.text[max(start, page.start) : min(end, page.end)].strip()]
-

@@ -35,7 +35,7 @@ def recursive(document: Document, settings: Settings) -> list[Span]:
     size = settings.chunk_size - settings.chunk_overlap
     spans: list[Span] = []
     for region in _regions(document, headings):
-        start, end = begin, high = trimmed(text, *region)
+        begin, high = start, _ = trimmed(text, *region)
         ends = [high]
         if high - start > settings.chunk_size:
             ends = cut(document, headings, (start, high), size, BOUNDARIES, settings.chunk_size)

@@ -35,7 +35,16 @@ BYTE_ORDER_MARKS = (
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
-BINARY_STARTS = (b"%PDF-", b"PK\x03\x04", b"\x89PNG", b"\x7fELF", b"GIF8", b"\xff\xd8\xff", b"\x1f\x8b", b"\xd0\xcf\x11\xe0")
+BINARY_STARTS = (
+    b"%PDF-",
+    b"PK\x03\x04",
+    b"\x89PNG",
+    b"\x7fELF",
+    b"GIF8",
+    b"\xff\xd8\xff",
+    b"\x1f\x8b",
+    b"\xd0\xcf\x11\xe0",
+)
 NOT_TEXT = "not a text file"
 MAX_CONTROL_SHARE = 0.1
 
@@ -46,7 +55,7 @@ def clean(text: str) -> str:
 
 
 def decode(data: bytes, name: str, declared: str | None = None) -> str:
-    """Clean text from bytes: by byte order mark, as UTF-8, by the ``declared`` encoding, or by what the bytes look like.
+    """Clean text from bytes: by byte order mark, as UTF-8, in the ``declared`` encoding, or by their looks.
 
     Raises LoadError where they are no text.
     """

@@ -181,4 +181,3 @@ class _Writer:
             self._block("paragraph", caption)
         if rows:
             self._block("table", rows, joined_by="\n" if caption else "\n\n")
-

@@ -10,17 +10,18 @@ from bs4.element import CData, NavigableString, PreformattedString, Tag
 from rag.loaders.base import clean
 
 IGNORED = frozenset(
-    "script style template noscript nav footer head svg math iframe object select textarea audio video canvas rp"
-    .split()
+    "script style template noscript nav footer head svg math iframe object select textarea audio video canvas"
+    " rp".split()
 )
 BLOCKS = frozenset(
     "address article aside blockquote body caption center dd details dialog div dl dt fieldset figcaption figure form"
-    " h1 h2 h3 h4 h5 h6 header hgroup hr html legend li main menu ol p pre section summary table tbody td tfoot th thead"
-    " tr ul".split()
+    " h1 h2 h3 h4 h5 h6 header hgroup hr html legend li main menu ol p pre section summary table tbody td tfoot th"
+    " thead tr ul".split()
 )
 LAYOUT = ["table", "h1", "h2", "h3", "h4", "h5", "h6", "pre"]
 HIDDEN_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
 INVISIBLE = re.compile("[\u00ad\u200b\u2060]")
+ANCHOR_MARKS = frozenset(("", "#", "¶", "§", "🔗", "∞"))
 MAX_COLUMN_SPAN = 50
 MAX_ROW_SPAN = 500
 
@@ -28,7 +29,11 @@ MAX_ROW_SPAN = 500
 def is_visible(node: Tag) -> bool:
     """Whether a reader of the page sees the element."""
     hidden = "hidden" in node.attrs and node.get("hidden") != "until-found"
-    return not (hidden or node.name in IGNORED or HIDDEN_STYLE.search(str(node.get("style", ""))))
+    if hidden or node.name in IGNORED or HIDDEN_STYLE.search(str(node.get("style", ""))):
+        return False
+    # Beside many headings stands a mark that links to the heading itself.
+    is_anchor = node.name == "a" and str(node.get("href", "")).startswith("#")
+    return not (is_anchor and node.get_text().strip() in ANCHOR_MARKS)
 
 
 def visible_text(node: object) -> str:

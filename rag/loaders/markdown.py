@@ -46,7 +46,7 @@ def load_markdown(data: bytes, name: str) -> Content:
 
 
 def _without_front_matter(text: str) -> str:
-    """The text with a block of settings at its top blanked line by line: its closing rule would make a heading of it."""
+    """The text with the settings at its top blanked line by line: their closing rule would make a heading of them."""
     return FRONT_MATTER.sub(lambda match: "\n" * match.group().count("\n"), text)
 
 

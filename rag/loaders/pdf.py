@@ -20,6 +20,7 @@ from rag.loaders.pdf_pieces import Piece, Spacing, Spelling, continues, follows_
 from rag.loaders.pdf_tables import markdown_rows
 from rag.schema import Page, Section
 
+UNREAD = "could not be read"
 SCAN = "no text found (perhaps a scan)"
 MAX_NAMED = 10
 
@@ -32,7 +33,7 @@ def load_pdf(data: bytes, name: str) -> Content:
     reader = _open(data, name)
     pages, notices = _lines(reader)
     if not any(pages):
-        raise LoadError(name, SCAN)
+        raise LoadError(name, f"damaged PDF, {notices[0]}" if UNREAD in notices[0] else SCAN)
     pages = without_running_lines(pages)
     places, outline_notices = _places(reader, pages)
     writer = _Writer(pages, places)
@@ -77,7 +78,7 @@ def _lines(reader: PdfReader) -> tuple[list[list[Line]], list[str]]:
     empty = [number for number, lines in enumerate(pages, start=1) if not lines and number not in failed]
     notices = []
     if failed:
-        notices.append(f"{len(failed)} of {len(pages)} pages could not be read: sheet {_some(failed)}")
+        notices.append(f"{len(failed)} of {len(pages)} pages {UNREAD}: sheet {_some(failed)}")
     if empty:
         notices.append(f"{len(empty)} of {len(pages)} pages without text: sheet {_some(empty)}")
     return pages, notices
@@ -97,7 +98,7 @@ def _places(reader: PdfReader, pages: Sequence[Sequence[Line]]) -> tuple[dict[in
         places[entry.page].append(place)
     notices = []
     if lost:
-        notices.append(f"{len(lost)} bookmarks lead nowhere and are left out: {_some(lost)}")
+        notices.append(f"bookmarks that lead nowhere are left out: {_some(lost)}")
     if not entries:
         notices.append("no outline: the document is one section")
     return places, notices
@@ -152,9 +153,9 @@ class _Writer:
 
     def _write(self, piece: Piece) -> None:
         last = self._last
-        if last is not None and not self._waiting and "heading" not in (piece.kind, last.kind):
-            if self._extend(last, piece):
-                return
+        goes_on = last is not None and not self._waiting and "heading" not in (piece.kind, last.kind)
+        if goes_on and self._extend(last, piece):
+            return
         if piece.kind == "table":
             lines = markdown_rows(piece.rows)
             text = "\n".join([lines[0], "|" + "---|" * len(piece.rows[0]), *lines[1:]])
@@ -219,9 +220,5 @@ def _pages(starts: Sequence[int | None], labels: Sequence[str], length: int) -> 
 
 def _with_pages(section: Section, pages: Sequence[Page], text: str) -> Section:
     """The section with the first and last page that hold text of it."""
-    held = [
-        page.number
-        for page in pages
-        if text[max(page.start, section.start) : min(page.end, section.end)].strip()
-    ]
+    held = [page.number for page in pages if text[max(page.start, section.start) : min(page.end, section.end)].strip()]
     return replace(section, page_start=held[0], page_end=held[-1]) if held else section

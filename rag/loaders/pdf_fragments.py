@@ -3,28 +3,26 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Any
 
 from pypdf.generic import ArrayObject, ContentStream, DictionaryObject, StreamObject
-# pypdf's own text extraction gives no widths, without which columns and word gaps are guesses; its Font does.
-from pypdf.generic._font import Font
 
-from rag.loaders.base import clean
+from rag.loaders.pdf_fonts import Face, Faces
 
 Matrix = tuple[float, float, float, float, float, float]
 IDENTITY: Matrix = (1.0, 0.0, 0.0, 1.0, 0.0, 0.0)
-LIGATURES = str.maketrans({"ﬀ": "ff", "ﬁ": "fi", "ﬂ": "fl", "ﬃ": "ffi", "ﬄ": "ffl", "ﬅ": "st", "ﬆ": "st"})
 MAX_FORM_DEPTH = 8
 MAX_FORMS = 2000
 
 
 @dataclass(frozen=True, slots=True)
 class Fragment:
-    """A painted string: its ink runs from ``left`` to ``right`` on a baseline at height ``y``, in points, y growing upwards.
+    """A painted string: its ink runs from ``left`` to ``right`` on a baseline at height ``y``, in points, upwards.
 
-    ``text`` keeps its blank edges, which the two ends leave out. Text that was painted turned by ``turn`` quarters is given as a reader sees it who turns the page.
+    ``text`` keeps its blank edges, which the two ends leave out. Text that was painted turned by ``turn`` quarters is
+    given as a reader sees it who turns the page.
     """
 
     text: str
@@ -37,46 +35,11 @@ class Fragment:
 
 
 @dataclass(slots=True)
-class _Face:
-    """A font with the text and width of each of its codes."""
-
-    font: Font
-    bold: bool
-    resource: Any
-    known: dict[str, tuple[str, float]] = field(default_factory=dict)
-
-    def codes(self, data: bytes | str) -> Iterator[tuple[str, float, bool]]:
-        """(text, width in thousandths of the size, whether it is the one-byte space) for each code of a string."""
-        encoding = self.font.encoding
-        if isinstance(data, str):
-            codes = data
-        elif isinstance(encoding, str):
-            codes = data.decode(encoding, "replace")
-        else:
-            codes = data.decode("latin-1")
-        simple = not isinstance(encoding, str)
-        for code in codes:
-            if (found := self.known.get(code)) is None:
-                found = self.known[code] = self._look_up(code, isinstance(data, str))
-            yield *found, simple and code == " "
-
-    def _look_up(self, code: str, decoded: bool) -> tuple[str, float]:
-        font = self.font
-        text = code
-        if not decoded and not isinstance(font.encoding, str):
-            # The standard encodings paint their unused codes as bullets.
-            text = "•" if code == "\x7f" else font.encoding.get(ord(code), code)
-        text = text if decoded else str(font.character_map.get(text, text))
-        width = font.space_width if code == font.space_char else font.get_text_width(code)
-        return clean(text).translate(LIGATURES), float(width)
-
-
-@dataclass(slots=True)
 class _State:
     """The part of the graphics state that ``q`` saves and that text depends on."""
 
     matrix: Matrix = IDENTITY
-    face: _Face | None = None
+    face: Face | None = None
     size: float = 1.0
     character_space: float = 0.0
     word_space: float = 0.0
@@ -89,7 +52,7 @@ class FragmentReader:
     """Reads pages into fragments; fonts are kept from page to page."""
 
     def __init__(self) -> None:
-        self._faces: dict[int, _Face] = {}
+        self._faces = Faces()
 
     def read(self, page: DictionaryObject, pdf: Any) -> list[Fragment]:
         """The fragments of a page in the order they are painted; raises whatever a damaged page makes pypdf raise."""
@@ -105,7 +68,7 @@ class FragmentReader:
 class _Painter:
     """Follows the operators of one page (and of the forms it paints) that move, set or show text."""
 
-    def __init__(self, faces: dict[int, _Face], pdf: Any) -> None:
+    def __init__(self, faces: Faces, pdf: Any) -> None:
         self.fragments: list[Fragment] = []
         self._faces = faces
         self._pdf = pdf
@@ -153,21 +116,8 @@ class _Painter:
     def set_font(self, operands: list[Any]) -> None:
         fonts = self._resources.get("/Font", DictionaryObject()).get_object()
         resource = fonts[operands[0]].get_object() if operands[0] in fonts else None
-        self._state.face = self._face(resource) if resource is not None else None
+        self._state.face = self._faces.face(resource) if resource is not None else None
         self._state.size = float(operands[1])
-
-    def _face(self, resource: Any) -> _Face:
-        # The face holds on to its resource, so that no other can come to have the same identity.
-        key = id(resource)
-        if key not in self._faces:
-            try:
-                font = Font.from_font_resource(resource)
-            except Exception as error:  # noqa: BLE001 - a font's own fault must not pass for a malformed operator
-                raise RuntimeError("a font of this page cannot be read") from error
-            name = f"{font.name} {font.font_descriptor.weight}".lower()
-            bold = any(word in name for word in ("bold", "black", "heavy", "semibold")) or " 700" in name
-            self._faces[key] = _Face(font, bold, resource)
-        return self._faces[key]
 
     def move(self, operands: list[Any]) -> None:
         self._line = self._text = _times((1, 0, 0, 1, float(operands[0]), float(operands[1])), self._line)

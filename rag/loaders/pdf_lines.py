@@ -26,6 +26,7 @@ PAGE_NUMBER = re.compile(r"\d+|\b[ivxlc]+\b", re.IGNORECASE)
 OUTER_NUMBER = re.compile(r"^\W*(\d{1,5})\b|\b(\d{1,5})\W*$")
 EDGE_LINES = 3
 MAX_RUNNING_LENGTH = 120
+MAX_RUNNING_SHARE = 0.25
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,16 +189,19 @@ def without_running_lines(pages: list[list[Line]]) -> list[list[Line]]:
     """The pages without their running headers and footers.
 
     These are lines near the top or bottom that come back, but for their numbers, at the same height of most pages; and
-    outermost lines whose number grows from page to page as the pages do.
+    outermost lines whose number grows from page to page as the pages do. Where they would be much of the text, the
+    pages are only alike, and keep all of it.
     """
     keys = [_edge_keys(lines, number) for number, lines in enumerate(pages)]
     seen = Counter(key for page in keys for key in {key for line in page for key in line})
     most = max(3, 0.4 * sum(1 for lines in pages if lines))
     running = {key for key, count in seen.items() if count >= most}
-    return [
+    kept = [
         [line for line, line_keys in zip(lines, page) if not running.intersection(line_keys)]
         for lines, page in zip(pages, keys)
     ]
+    before, after = (sum(len(line.text) for lines in these for line in lines) for these in (pages, kept))
+    return kept if before - after <= MAX_RUNNING_SHARE * before else pages
 
 
 def _edge_keys(lines: list[Line], page: int) -> list[list[tuple[object, ...]]]:

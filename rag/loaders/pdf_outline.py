@@ -18,7 +18,8 @@ MAX_ENTRIES = 20_000
 MAX_DEPTH = 50
 MAX_HEADING_LINES = 5
 NUMBERING = re.compile(
-    r"^\s*(?:(?:chapter|part|section|appendix|kapitel|teil|abschnitt|anhang)\s+)?(?:\d+|[ivxlc]+|[a-z])(?:[.\-]\d+)*[.):]?\s+",
+    r"^\s*(?:(?:chapter|part|section|appendix|kapitel|teil|abschnitt|anhang)\s+)?"
+    r"(?:\d+|[ivxlc]+|[a-z])(?:[.\-]\d+)*[.):]?\s+",
     re.IGNORECASE,
 )
 
@@ -201,7 +202,7 @@ def _without_number(title: str) -> str:
 def _spans_of(
     title: str, lines: Sequence[Line], taken: set[int], spelled: Callable[[str], str]
 ) -> list[tuple[int, int]]:
-    """Each (first line, number of lines) that holds the title and nothing else; the shortest where one ends in another."""
+    """Each (first line, number of lines) that holds just the title; the shortest where one ends in another."""
     wanted = _letters(spelled(title))
     found: dict[int, tuple[int, int]] = {}
     for start in range(len(lines)):

@@ -38,7 +38,7 @@ class Piece:
 
 
 class Spelling:
-    """Joins lines of a paragraph; a hyphen at a line's end goes where the word stands unbroken elsewhere, or nowhere."""
+    """Joins lines of a paragraph; a hyphen at a line's end goes, unless the word stands with it elsewhere."""
 
     def __init__(self, lines: Iterable[Line]) -> None:
         self._words = Counter(

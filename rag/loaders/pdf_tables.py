@@ -89,7 +89,7 @@ def _cells(line: Line, columns: Sequence[Interval]) -> list[str]:
 
 
 def _row_starts(lines: Sequence[Line], cells: Sequence[Sequence[str]]) -> list[bool]:
-    """Whether each line begins a row: after a wider gap where rows are set apart, else where its first cell is filled."""
+    """Whether each line begins a row: after a wider gap where rows are set apart, else with a filled first cell."""
     gaps = [before.y - line.y for before, line in zip(lines, lines[1:])]
     tight = min((gap for gap in gaps if gap > BESIDE * lines[0].size), default=0.0)
     wide = [gap > 1.25 * tight for gap in gaps]

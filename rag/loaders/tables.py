@@ -31,8 +31,8 @@ def load_table(data: bytes, name: str) -> Content:
         # Spreadsheet programs write their delimiter into a line of its own.
         delimiter, first = told.group(1), first + 1
     rows = _rows(lines, delimiter, first)
-    _, header = next(rows)
-    header = [column.strip() for column in header]
+    _, names = next(rows, (0, []))
+    header = [name.strip() for name in names]
     question, answer = _column(header, QUESTION_NAMES), _column(header, ANSWER_NAMES)
     assembly = Assembly()
     marks: list[tuple[int, tuple[str, ...]]] = []

@@ -1,0 +1,57 @@
+"""Markdown: the source is the text, and only what CommonMark calls a heading makes a section."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.loader_support import assert_is_whole, blocks, kinds, paths, sections, write  # noqa: F401
+
+
+def test_markdown_keeps_its_source_as_its_text(write) -> None:
+    source = "# Title\n\nSome *text*.\n\n- one\n- two\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n> quoted\n\n    code\n"
+    document = write("a.md", source)
+    assert document.text == source
+    assert list(zip(kinds(document), blocks(document))) == [
+        ("heading", "# Title"),
+        ("paragraph", "Some *text*."),
+        ("list", "- one\n- two"),
+        ("table", "| a | b |\n|---|---|\n| 1 | 2 |"),
+        ("paragraph", "> quoted"),
+        ("code", "    code"),
+    ]
+
+
+@pytest.mark.parametrize(
+    "fenced",
+    [
+        "````text\n```\n# drain\n```\n# still code\n````",
+        "~~~\n# drain\n```\n# still code\n~~~",
+        "```\n# drain\n~~~\n# still code\n```",
+        "    # drain\n    # still code",
+    ],
+)
+def test_a_comment_in_code_is_no_heading(write, fenced: str) -> None:
+    document = write("a.md", f"# Pump manual\n\n{fenced}\n\nTail text.\n")
+    assert paths(document) == [("Pump manual",)]
+    assert fenced in document.text
+    assert kinds(document) == ["heading", "code", "paragraph"]
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "---\ntitle: Not a heading\n---\n\n# A\n\nText.\n",
+        "> # Quoted\n\n# A\n\n- # In a list\n\nText.\n",
+        "<!--\n# Hidden\n-->\n\n# A\n\nText.\n",
+        "#hashtag\n\n\\# escaped\n\n# A\n\nText.\n",
+    ],
+)
+def test_what_only_looks_like_a_heading_makes_no_section(write, source: str) -> None:
+    assert [path for path in paths(write("a.md", source)) if path] == [("A",)]
+
+
+def test_headings_of_both_styles_make_sections_with_their_whole_path(write) -> None:
+    document = write("a.md", "Intro.\n\nGuide\n=====\n\n## *Fast* `start` [here](x) ##\n\nText.\n\nUse\n---\n\nMore.\n")
+    assert paths(document) == [(), ("Guide",), ("Guide", "Fast start here"), ("Guide", "Use")]
+    assert list(sections(document).values())[2] == "## *Fast* `start` [here](x) ##\n\nText."
+    assert_is_whole(document)
