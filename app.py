@@ -5,18 +5,18 @@ from __future__ import annotations
 import streamlit as st
 
 from pages.shared import chat, session, sidebar, start
-from pages.shared.answer_view import answer_html, legend_html, question_html, text_html
+from pages.shared.answer_view import question_html, text_html
 from pages.shared.chat import ChatTurn
 from pages.shared.errors import attempt
-from pages.shared.funnel_view import funnel_html, settings_line, times_html
 from pages.shared.text import plain
+from pages.shared.turn_view import draw_turn
 from rag.settings import Settings
 from rag.workspace import Workspace
 
 EXAMPLES = {
     "What does Paws Mode do?": "An exact name: its words alone find the passage.",
     "How do I stop the cabin from frying in the summer?": "A paraphrase: the passage shares almost no word with it.",
-    "Does Perch Guard work if I haven't put a USB drive in the car?": "A closer reading: many passages are near, one answers.",
+    "Does Perch Guard work if I haven't put a USB drive in the car?": "A closer reading: many are near, one answers.",
     "How much does a new traction battery cost?": "Not in the documents: the right answer is to decline.",
 }
 
@@ -24,7 +24,8 @@ EXAMPLES = {
 def main() -> None:
     """Draw the page."""
     workspace = start.open_page(
-        "Retrieval Funnel", "Ask the documents. Under each answer stand its sources, and the ranked lists that they came from."
+        "Retrieval Funnel",
+        "Ask the documents. Under each answer stand its sources, and the ranked lists that they came from.",
     )
     settings = sidebar.draw(workspace)
     turns = session.turns()
@@ -44,11 +45,13 @@ def main() -> None:
     if st.session_state.pop("arrived", False):
         start.scroll_to_question(len(turns) - 1)
     with st.container(key="ask"):
-        st.chat_input("Ask the documents", key="_question", on_submit=lambda: session.ask(st.session_state["_question"]))
+        st.chat_input(
+            "Ask the documents", key="_question", on_submit=lambda: session.ask(st.session_state["_question"])
+        )
 
 
 def answer(question: str, place: int, settings: Settings, workspace: Workspace) -> None:
-    """Answer a question that was asked, where it was asked; the page then runs again and shows it like any other turn."""
+    """Answer a question that was asked, where it was asked; the page then runs again and shows it as a turn."""
     turns = session.turns()
     with st.chat_message("user", avatar=":material/person:"):
         st.html(question_html(question))
@@ -78,26 +81,6 @@ def refresh_last(turns: list[ChatTurn], settings: Settings, workspace: Workspace
         st.button("Try again", key="retry_refresh", on_click=start.reconnect)
 
 
-def draw_turn(turn: ChatTurn, number: int, last: bool) -> None:
-    """One question with its answer, its sources and its funnel; earlier turns keep theirs folded."""
-    with st.chat_message("user", avatar=":material/person:"):
-        st.html(question_html(turn.answered.question))
-    with st.chat_message("assistant", avatar=":material/filter_alt:"):
-        st.html(answer_html(turn.answered))
-        if turn.retrieved:
-            st.info("The lists below are for the changed settings; "
-                    + ("the same passages reach the prompt, so the answer stands." if turn.stands else "the answer is older."))
-        if last and not turn.stands or turn.answered.answer.state == "failed":
-            st.button("Answer again with these settings", key=f"again_{number}", on_click=session.ask,
-                      args=(turn.answered.question, number))
-        legend = legend_html(turn.answered)
-        if legend:
-            st.html(legend)
-    with st.expander("The funnel: how the passages were found", expanded=last, key=f"funnel_{number}_{'open' if last else 'folded'}"):
-        st.html(times_html(turn.funnel) + funnel_html(turn.funnel))
-        st.caption(plain(settings_line(turn.funnel)))
-
-
 def draw_failed(question: str, place: int, error: str) -> None:
     """A question that could not be answered, why, and a way to ask it again."""
     if question.strip():
@@ -117,8 +100,16 @@ def draw_examples(workspace: Workspace) -> None:
     examples = list(enumerate(EXAMPLES.items(), 1))
     for pair in (examples[:2], examples[2:]):
         for column, (number, (question, shows)) in zip(st.columns(2), pair, strict=True):
-            column.button(question, key=f"example_{number}", width="stretch", on_click=session.ask, args=(question,))
-            column.caption(shows)
+            with column.container(gap="xsmall"):
+                st.button(
+                    question,
+                    key=f"example_{number}",
+                    width="stretch",
+                    wrap=True,
+                    on_click=session.ask,
+                    args=(question,),
+                )
+                st.caption(shows)
 
 
 main()

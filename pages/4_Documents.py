@@ -29,8 +29,11 @@ def draw_report(report: SyncReport) -> None:
     """What became of each file of the last upload or removal."""
     rows = documents.report_rows(report)
     if report.failed:
-        st.warning(f"{len(report.failed)} of {len(rows)} could not be added. The rest is in." if len(rows) > len(report.failed)
-                   else "Nothing could be added.")
+        st.warning(
+            f"{len(report.failed)} of {len(rows)} could not be added. The rest is in."
+            if len(rows) > len(report.failed)
+            else "Nothing could be added."
+        )
     else:
         st.success("Done.")
     st.dataframe(rows, hide_index=True)
@@ -45,7 +48,10 @@ def draw_documents(workspace: Workspace, settings: Settings) -> None:
     total = sum(row["Chunks"] for row in rows)
     st.subheader(f"{len(rows)} document{'s' if len(rows) > 1 else ''}, {total:,} chunks")
     columns = {"Document": st.column_config.TextColumn(width="medium")}
-    columns |= {name: st.column_config.NumberColumn(format="localized") for name in ("Pages", "Sections", "Characters", "Chunks")}
+    columns |= {
+        name: st.column_config.NumberColumn(format="localized")
+        for name in ("Pages", "Sections", "Characters", "Chunks")
+    }
     st.dataframe(rows, hide_index=True, column_config=columns, placeholder="–")
     records = workspace.catalogue.documents()
     noticed = [(record.name, notice) for record in records for notice in record.notices]
@@ -56,15 +62,19 @@ def draw_documents(workspace: Workspace, settings: Settings) -> None:
     with st.container(horizontal=True):
         with st.popover("Remove documents…", key="remove_popover", icon=":material/delete:"):
             names = {record.id: f"{record.name} ({documents.origin(record)})" for record in records}
-            chosen = st.multiselect("Documents to remove", list(names), format_func=lambda key: names.get(key, key), key="_to_remove")
+            chosen = st.multiselect(
+                "Documents to remove", list(names), format_func=lambda key: names.get(key, key), key="_to_remove"
+            )
             st.caption("They leave the index and the answers. Files on disk stay where they are.")
             st.button("Remove", key="remove_documents", type="primary", disabled=not chosen,
                       on_click=documents.begin_removal, args=(workspace, settings, chosen))  # fmt: skip
         samples = [record for record in records if documents.origin(record) == "sample"]
         if samples:
             with st.popover("Remove the samples…", key="samples_popover", icon=":material/folder_off:"):
-                st.write(f"Takes the {len(samples)} sample documents out. They do not come back by themselves; "
-                         "`python -m rag index data/samples` adds them again.")
+                st.write(
+                    f"Takes the {len(samples)} sample documents out. They do not come back by themselves; "
+                    "`python -m rag index data/samples` adds them again."
+                )
                 st.button("Yes, remove the samples", key="remove_samples", type="primary",
                           on_click=documents.begin_samples_removal, args=(workspace, settings))  # fmt: skip
 
@@ -75,7 +85,10 @@ def draw_upload(workspace: Workspace, settings: Settings) -> None:
     with st.form("upload", clear_on_submit=True, border=False):
         kinds = [suffix.lstrip(".") for suffix in LOADERS]
         files = st.file_uploader(
-            f"PDF, Markdown, HTML, text or tables, up to {MAX_MEGABYTES} MB each", kinds, accept_multiple_files=True, key="_files"
+            f"PDF, Markdown, HTML, text or tables, up to {MAX_MEGABYTES} MB each",
+            kinds,
+            accept_multiple_files=True,
+            key="_files",
         )
         sent = st.form_submit_button("Add to the documents", key="add_files", type="primary")
     if sent and files:
@@ -91,7 +104,7 @@ def draw_indexes(workspace: Workspace, settings: Settings) -> None:
     if rows:
         st.subheader("Indexes")
         st.dataframe(rows, hide_index=True)
-        st.caption("The settings on the Chat page choose the index. One that is behind is brought up to date when it is chosen.")
+        st.caption("The settings on the Chat page choose the index. One that is behind catches up when it is chosen.")
 
 
 main()

@@ -20,10 +20,12 @@ PHRASES_WEIGHT = 0.3
 AGREEMENT_WEIGHT = 0.8
 ANSWERED = 0.49
 AGREEMENT_DEPTH = 10
-# Where one of the two lists is switched off their agreement is unknown; this is its middle on the shipped questions.
+# Where one of the two lists is switched off or empty their agreement is unknown; this is its middle on the shipped questions.
 USUAL_AGREEMENT = 0.2
 NEAR_TERMS = 4
-UNKNOWN_SHARE = 0.8
+UNKNOWN_SHARE, UNKNOWN_NEARNESS = 0.8, 0.55
+# A word that a few passages lack may be put otherwise there; one that many lack is probably no subject of theirs.
+ENOUGH_CHUNKS = 100
 _CODE = re.compile(r"[a-z]{1,5}\d[a-z\d]*")
 _ASKS_PRICE = re.compile(
     r"\bhow much (?:do|does|did|is|are|will|would)\b.*\bcosts?\b(?=\W*$| to\b| me\b| for\b)|\bprice (?:of|for)\b|\bhow expensive\b",
@@ -78,7 +80,7 @@ def weigh(
         nearness,
         _phrases(terms, sources, statistics, language),
         _agreement(dense, sparse),
-        _absence(question, terms, sources, statistics),
+        _absence(question, terms, sources, nearness, statistics),
     )
 
 
@@ -97,19 +99,22 @@ def _phrases(terms: Sequence[str], sources: Sequence[Chunk], statistics: Statist
 
 
 def _agreement(dense: Sequence[Hit] | None, sparse: Sequence[Hit] | None) -> float:
-    if dense is None or sparse is None:
+    if not dense or not sparse:
         return USUAL_AGREEMENT
     first = [{hit.chunk_id for hit in hits[:AGREEMENT_DEPTH]} for hits in (dense, sparse)]
     return len(first[0] & first[1]) / AGREEMENT_DEPTH
 
 
-def _absence(question: str, terms: Sequence[str], sources: Sequence[Chunk], statistics: Statistics) -> str:
+def _absence(
+    question: str, terms: Sequence[str], sources: Sequence[Chunk], nearness: float, statistics: Statistics
+) -> str:
     unknown = {term for term in terms if not statistics.document_frequencies.get(term)}
     codes = sorted(term for term in unknown if _CODE.fullmatch(term))
     if codes:
         return f"{', '.join(code.upper() for code in codes)} stands nowhere in the documents."
     total = sum(statistics.idf(term) for term in set(terms))
-    if total and sum(statistics.idf(term) for term in unknown) / total >= UNKNOWN_SHARE:
+    share = sum(statistics.idf(term) for term in unknown) / total if total else 0.0
+    if statistics.chunks >= ENOUGH_CHUNKS and share >= UNKNOWN_SHARE and nearness < UNKNOWN_NEARNESS:
         return f"the documents do not know the words {', '.join(sorted(unknown))}, and little else is asked."
     if _ASKS_PRICE.search(question) and not any(_NAMES_PRICE.search(chunk.text) for chunk in sources):
         return "the question is for a price, and no source names one."

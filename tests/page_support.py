@@ -73,15 +73,20 @@ class Browser:
         self.app.button(key=key).click().run()
         return self.sound()
 
+    def widget(self, name: str):
+        """The widget of a knob."""
+        generation = self.app.session_state["generation"] if "generation" in self.app.session_state else 0
+        return self.app.get_by_key(f"_{name}_{generation}")
+
     def knob(self, name: str, value: object) -> Browser:
         """Move one live knob."""
-        self.app.get_by_key(f"_{name}").set_value(value).run()
+        self.widget(name).set_value(value).run()
         return self.sound()
 
     def form(self, **values: object) -> Browser:
         """Fill in the index form and send it."""
         for name, value in values.items():
-            self.app.get_by_key(f"_{name}").set_value(value)
+            self.widget(name).set_value(value)
         return self.press("build_index")
 
     def go(self, page: str) -> Browser:

@@ -1,4 +1,4 @@
-"""Chunkers: exact spans over any text, one section a chunk, packed up to the size, overlapping by whole sentences."""
+"""Chunkers: one section a chunk, packed up to the size, overlapping by whole sentences, every place known."""
 
 from __future__ import annotations
 
@@ -6,12 +6,10 @@ import re
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings as hypothesis_settings, strategies as st
 
 from rag.chunkers import CHUNKERS, chunk
 from rag.errors import SettingsError
 from rag.loaders import load
-from rag.loaders.base import heading_paths, sections_from
 from rag.schema import Block, Document, Page, Section
 from rag.settings import Settings
 
@@ -34,72 +32,6 @@ def markdown(tmp_path: Path, text: str) -> Document:
     path = tmp_path / "a.md"
     path.write_text(text, encoding="utf-8")
     return load(path)
-
-
-# Hostile text: repeats, no spaces, scripts without spaces, emoji that combine, accents, every kind of blank.
-PIECES = [
-    "word ", "word word word ", "A sentence. ", "Is it? Yes! ", "\n", "\n\n", "\n\n\n \n", "\r\n", "   ", "\t",
-    "x" * 130, "窯の温度を上げます。", "一晩冷まします！", "هل هذا سؤال؟ ", "यह वाक्य है। ", "👩‍👩‍👧‍👦", "é́́",
-    "| a | b |\n", "- item\n", "12. step\n", "# Heading\n", "“Quoted.” ", "...", "。", "\u200d",
-    "https://example.org/a?b=c ", "\u00a0", "e.g. this ",
-]  # fmt: skip
-TEXTS = st.one_of(st.lists(st.sampled_from(PIECES), max_size=80).map("".join), st.text(max_size=900))
-SIZES = st.tuples(st.integers(100, 400), st.integers(0, 200)).map(lambda pair: (pair[0], min(pair[1], pair[0] // 2)))
-
-
-@st.composite
-def documents(draw: st.DrawFn) -> Document:
-    """Any text, cut at any places into sections, pages and headings."""
-    text = draw(TEXTS)
-    places = st.lists(st.integers(0, max(0, len(text) - 1)), max_size=6, unique=True).map(sorted)
-    starts = draw(places) if text else []
-    levels = draw(st.lists(st.integers(1, 3), min_size=len(starts), max_size=len(starts)))
-    paths = heading_paths([(start, level, f"T{start}") for start, level in zip(starts, levels)])
-    headings = tuple(
-        Block("heading", start, min(start + 5, len(text))) for start in starts if text[start : start + 5].strip()
-    )
-    cuts = [0, *(draw(places) if text else []), len(text)]
-    pages = tuple(Page(n, str(n), left, right) for n, (left, right) in enumerate(zip(cuts, cuts[1:]), start=1))
-    return document(text, sections=sections_from(text, paths), pages=pages, blocks=headings)
-
-
-@ALL
-@hypothesis_settings(max_examples=150, deadline=None)
-@given(source=documents(), sizes=SIZES)
-def test_any_text_is_covered_by_exact_spans_in_order_that_keep_to_the_size(
-    chunker: str, source: Document, sizes: tuple[int, int]
-) -> None:
-    size, overlap = sizes
-    chunks = chunk(source, knobs(chunker, size, overlap))
-    covered = set()
-    for number, one in enumerate(chunks):
-        assert source.text[one.start : one.end] == one.text
-        assert one.text == one.text.strip() != ""
-        assert len(one.text) <= size
-        assert one.position == number
-        covered.update(range(one.start, one.end))
-    for before, after in zip(chunks, chunks[1:]):
-        assert before.start < after.start and before.end < after.end
-        assert before.end - after.start <= overlap
-    assert all(number in covered for number, character in enumerate(source.text) if not character.isspace())
-    assert chunks == chunk(source, knobs(chunker, size, overlap))
-    assert len({one.id for one in chunks}) == len(chunks)
-
-
-@hypothesis_settings(max_examples=100, deadline=None)
-@given(source=documents(), sizes=SIZES)
-def test_a_recursive_chunk_holds_words_of_one_section_besides_bare_headings(
-    source: Document, sizes: tuple[int, int]
-) -> None:
-    headings = {number for block in source.blocks for number in range(block.start, block.end)}
-    for one in chunk(source, knobs("recursive", *sizes)):
-        held = {
-            section.start
-            for section in source.sections
-            for number in range(max(section.start, one.start), min(section.end, one.end))
-            if number not in headings and not source.text[number].isspace()
-        }
-        assert len(held) <= 1
 
 
 @ALL
@@ -134,10 +66,25 @@ def test_a_chunk_names_the_pages_it_touches_and_no_other() -> None:
         Page(2, "ii", second, third),
         Page(3, "1", third, len(text)),
     )
-    over_the_break = chunk(document(text, pages=pages), knobs(size=100))
-    assert [(one.page_start, one.page_end, one.page_labels) for one in over_the_break] == [(1, 3, ("i", "ii", "1"))]
+    over_the_breaks = chunk(document(text, pages=pages), knobs(size=100))
+    assert [(one.page_start, one.page_end, one.page_labels) for one in over_the_breaks] == [(1, 3, ("i", "ii", "1"))]
     each = chunk(document(text, pages=pages), knobs("paragraph"))
     assert [(one.page_start, one.page_end, one.page_labels) for one in each] == [(1, 1, ("i",)), (2, 3, ("ii", "1"))]
+
+
+def test_without_sections_a_recursive_chunk_keeps_to_the_page_that_begins_with_its_paragraph() -> None:
+    text = "One.\n\nTwo goes on over the break.\n\nThree."
+    second, break_in_two, third = text.index("Two"), text.index("over"), text.index("Three")
+    pages = tuple(
+        Page(number, str(number), start, end)
+        for number, (start, end) in enumerate([(0, second), (second, break_in_two), (break_in_two, len(text))], start=1)
+    )
+    paragraphs = (Block("paragraph", 0, 4), Block("paragraph", second, third - 2), Block("paragraph", third, len(text)))
+    chunks = chunk(document(text, pages=pages, blocks=paragraphs), knobs(size=100))
+    assert [(one.text, one.page_start, one.page_end) for one in chunks] == [
+        ("One.", 1, 1),
+        ("Two goes on over the break.\n\nThree.", 2, 3),
+    ]
 
 
 def test_a_chunk_that_only_ends_in_the_blank_lines_of_a_page_is_not_on_it() -> None:

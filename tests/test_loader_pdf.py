@@ -11,7 +11,7 @@ from pypdf import PdfReader, PdfWriter
 from pypdf.generic import ArrayObject, DictionaryObject, NameObject, NumberObject
 from reportlab.pdfgen.canvas import Canvas
 
-from rag.chunkers import chunk
+from rag.chunkers import CHUNKERS, chunk
 from rag.errors import LoadError
 from rag.loaders import load
 from rag.settings import Settings
@@ -103,12 +103,13 @@ def test_pages_count_from_one_as_sheets_and_carry_their_printed_labels(read) -> 
     document = read(changed(placed(*[[(50, 400, word)] for word in ("albedo", "bellows", "calliper")]), label))
     assert [(page.number, page.label) for page in document.pages] == [(1, "i"), (2, "ii"), (3, "1")]
     assert pages(document) == ["albedo", "bellows", "calliper"]
-    chunks = chunk(document, Settings(chunker="paragraph"))
-    assert [(one.text, one.page_start, one.page_end, one.page_labels) for one in chunks] == [
-        ("albedo", 1, 1, ("i",)),
-        ("bellows", 2, 2, ("ii",)),
-        ("calliper", 3, 3, ("1",)),
-    ]
+    for chunker in CHUNKERS:
+        chunks = chunk(document, Settings(chunker=chunker))
+        assert [(one.text, one.page_start, one.page_end, one.page_labels) for one in chunks] == [
+            ("albedo", 1, 1, ("i",)),
+            ("bellows", 2, 2, ("ii",)),
+            ("calliper", 3, 3, ("1",)),
+        ]
 
 
 def test_without_labels_a_page_is_labelled_by_its_number(read) -> None:
@@ -176,7 +177,7 @@ def test_text_that_stands_on_most_pages_but_not_at_their_edge_is_kept(read) -> N
 # The whole
 
 
-@hypothesis_settings(max_examples=1500, deadline=None)
+@hypothesis_settings(max_examples=40, deadline=None)
 @given(
     sheets=st.lists(
         st.lists(

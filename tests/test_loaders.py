@@ -81,7 +81,7 @@ def test_an_ending_is_known_in_any_case(write) -> None:
     assert paths(write("README.MD", "# Title\n")) == [("Title",)]
 
 
-@hypothesis_settings(max_examples=150000, deadline=None)
+@hypothesis_settings(max_examples=4000, deadline=None)
 @given(
     suffix=st.sampled_from([suffix for suffix in LOADERS if suffix != ".pdf"]),
     content=st.one_of(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -100,7 +99,9 @@ def test_four_examples_are_offered_and_one_press_asks(browser: Browser) -> None:
 def test_an_answer_is_cited_and_its_legend_opens_to_the_passage(browser: Browser) -> None:
     browser.ask(GUARD)
     assert browser.texts(".rf-badge") == ["Grounded"]
-    assert browser.texts(".rf-note") == ["No language model is configured: these are sentences quoted from the documents."]
+    assert browser.texts(".rf-note") == [
+        "No language model is configured: these are sentences quoted from the documents."
+    ]
     assert "sounds the siren, but it saves no clips. [Source 1]" in browser.texts(".rf-answer .rf-text")[0]
     trace = browser.app.session_state["turns"][0].answered
     first = trace.prompt_chunks()[0]
@@ -109,7 +110,9 @@ def test_an_answer_is_cited_and_its_legend_opens_to_the_passage(browser: Browser
     assert "Without a USB drive, Perch Guard still sounds the siren" in browser.texts("details.rf-cited .rf-passage")[0]
     given = len(browser.parts("details.rf-source"))
     assert given == 4 == FUNNEL.prompt_chunks
-    assert len(browser.parts("details.rf-uncited")) == given - len({citation.number for citation in trace.answer.citations})
+    assert len(browser.parts("details.rf-uncited")) == given - len(
+        {citation.number for citation in trace.answer.citations}
+    )
 
 
 def test_the_funnel_shows_three_lists_each_with_its_unit(browser: Browser) -> None:
@@ -146,7 +149,13 @@ def test_a_moved_knob_changes_the_lists_and_reuses_what_it_did_not_touch(browser
     browser.knob("rrf_k", 10)
     after = browser.texts('[data-stage="fused"] tr')
     assert before[0].split()[3] == "0.0328" and after[0].split()[3] == "0.1818"  # 1/61 + 1/61 and 1/11 + 1/11
-    assert [name for name, time in times(browser).items() if time == "re-used"] == ["embed", "dense", "sparse", "prompt", "generate"]
+    assert [name for name, time in times(browser).items() if time == "re-used"] == [
+        "embed",
+        "dense",
+        "sparse",
+        "prompt",
+        "generate",
+    ]
     browser.knob("fusion", "sparse")
     assert shown(browser, "fused") == shown(browser, "sparse") != shown(browser, "dense")
     assert browser.texts(".rf-unit")[2] == "BM25 sum over shared words, 0 and up, unbounded"
@@ -181,7 +190,7 @@ def test_settings_and_chat_survive_both_page_moves(browser: Browser) -> None:
     assert (used["prompt_chunks"], used["rrf_k"], used["dense_weight"]) == (2, 10, 0.2)
     answer = browser.texts(".rf-answer")
     browser.go("pages/4_Documents.py").go("app.py")
-    assert [browser.app.get_by_key(f"_{name}").value for name in ("prompt_chunks", "rrf_k", "dense_weight")] == [2, 10, 0.2]
+    assert [browser.widget(name).value for name in ("prompt_chunks", "rrf_k", "dense_weight")] == [2, 10, 0.2]
     assert browser.texts(".rf-answer") == answer
     assert browser.texts(".rf-question") == [GUARD]
 
@@ -237,9 +246,14 @@ def test_clear_chat_forgets_the_turns_and_keeps_the_settings(browser: Browser) -
 def test_an_overlap_above_half_the_size_is_named_and_nothing_is_lost(browser: Browser) -> None:
     browser.ask(GUARD).form(chunk_size=400, chunk_overlap=300)
     assert browser.errors() == ["chunk_overlap is 300; it may be at most half of chunk_size (400)."]
-    assert (browser.app.get_by_key("_chunk_size").value, browser.app.get_by_key("_chunk_overlap").value) == (400, 300)
+    assert (browser.widget("chunk_size").value, browser.widget("chunk_overlap").value) == (400, 300)
     assert browser.app.session_state["settings"] == FUNNEL
     assert browser.texts(".rf-question") == [GUARD]
+    browser.knob("rrf_k", 10)
+    assert browser.widget("chunk_overlap").value == 300
+    browser.form(chunk_overlap=40)
+    assert browser.errors() == []
+    assert browser.widget("chunk_overlap").value == browser.app.session_state["settings"].chunk_overlap == 40
 
 
 def test_another_index_is_built_on_demand_and_one_that_is_there_is_used_at_once(
@@ -271,7 +285,7 @@ def test_marks_in_documents_and_questions_are_shown_as_text(browser: Browser) ->
     browser.ask("What is the glazier's *fee* for <b>glass</b>?")
     assert browser.texts(".rf-question") == ["What is the glazier's *fee* for <b>glass</b>?"]
     answer = browser.texts(".rf-answer .rf-text")[0]
-    assert 'The glazier\'s *fee* is $5 <script>document.title = "owned"</script> for `glass` [Source 9] and #1 windows.' in answer
+    assert 'The glazier\'s *fee* is $5 <script>document.title = "owned"</script> for `glass`' in answer
     legend = browser.texts("details.rf-cited summary")[0]
     assert HOSTILE_NAME in legend and "The <b>glass</b> & $x^2$ section" in legend
     assert not browser.parts("script, i:not([class]), b:not([class]):not(.rf-column b)")
@@ -332,7 +346,8 @@ def test_a_paid_answer_is_written_once_and_again_only_on_demand(
     assert len(gemini.requests) == 1
     browser.knob("rrf_k", 10)
     assert len(gemini.requests) == 1
-    assert "the same passages reach the prompt, so the answer stands" in browser.app.info[0].value
+    assert any("so the answer stands" in caption.value for caption in browser.app.caption)
+    assert not [button for button in browser.app.button if button.key == "again_0"]
     browser.knob("prompt_chunks", 1)
     assert len(gemini.requests) == 1
     assert len(browser.parts("details.rf-source")) == 4, "the legend belongs to the answer that was written"
@@ -340,7 +355,7 @@ def test_a_paid_answer_is_written_once_and_again_only_on_demand(
     browser.press("again_0")
     assert len(gemini.requests) == 2
     assert len(browser.parts("details.rf-source")) == 1
-    assert not browser.app.info
+    assert not [button for button in browser.app.button if button.key == "again_0"]
 
 
 def test_where_no_server_can_be_had_the_page_says_so_and_tries_again(
@@ -377,7 +392,12 @@ def test_a_row_of_bars_alone_is_a_line_and_two_are_a_table() -> None:
 
 
 def test_milliseconds_as_people_read_them() -> None:
-    assert [milliseconds(value) for value in (0.00001, 0.0001, 0.009, 1.24)] == ["< 0.1 ms", "0.1 ms", "9 ms", "1,240 ms"]
+    assert [milliseconds(value) for value in (0.00001, 0.0001, 0.009, 1.24)] == [
+        "< 0.1 ms",
+        "0.1 ms",
+        "9 ms",
+        "1,240 ms",
+    ]
 
 
 def test_times_of_a_trace_where_nothing_ran() -> None:
@@ -388,5 +408,6 @@ def test_times_of_a_trace_where_nothing_ran() -> None:
 def test_settings_line_names_what_the_lists_were_made_with() -> None:
     line = settings_line(Trace("q", FUNNEL.changed({"dense_weight": 2}).to_json(), {}))
     assert line == (
-        "recursive chunks of 1000 characters, overlap 150 · minilm · 50 dense + 50 sparse · RRF k 60, weights 2 : 1 · 4 to the prompt"
+        "recursive chunks of 1000 characters, overlap 150 · minilm · 50 dense + 50 sparse · "
+        "RRF k 60, weights 2 : 1 · 4 to the prompt"
     )

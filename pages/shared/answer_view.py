@@ -27,7 +27,9 @@ def answer_html(trace: Trace) -> str:
     notes = "".join(f'<span class="rf-note" dir="auto">{escape(note)}</span>' for note in _notes(trace))
     return (
         f'<div class="rf-answer" data-state="{escape(answer.state)}">'
-        f'<div class="rf-state"><span class="rf-badge rf-{escape(answer.state)}" title="{escape(meaning)}">{name}</span>{notes}</div>'
+        f'<div class="rf-state">'
+        f'<span class="rf-badge rf-{escape(answer.state)}" title="{escape(meaning)}">{name}</span>'
+        f"{notes}</div>"
         f"{text_html(answer.text, trace)}{_unsupported_html(answer)}</div>"
     )
 
@@ -45,7 +47,8 @@ def text_html(text: str, trace: Trace | None = None) -> str:
         return f'<span class="rf-cite" title="{place}">{match.group()}</span>'
 
     paragraphs = (part.strip("\n") for part in _BLANK_LINES.split(text))
-    return f'<div class="rf-text">{"".join(f"""<p dir="auto">{_SOURCE.sub(mark, escape(part))}</p>""" for part in paragraphs)}</div>'
+    shown = (f'<p dir="auto">{_SOURCE.sub(mark, escape(part))}</p>' for part in paragraphs)
+    return f'<div class="rf-text">{"".join(shown)}</div>'
 
 
 def legend_html(trace: Trace) -> str:
@@ -62,7 +65,8 @@ def legend_html(trace: Trace) -> str:
         parts.append(f'<p class="rf-group">{title}</p>')
         for number, chunk in items:
             parts.append(
-                f'<details class="rf-source {kind}" data-source="{number}"><summary>{_label_html(label(number, chunk))}</summary>'
+                f'<details class="rf-source {kind}" data-source="{number}">'
+                f"<summary>{_label_html(label(number, chunk))}</summary>"
                 f'<div class="rf-passage">{passage_html(chunk.text)}</div></details>'
             )
     return f'<div class="rf-legend">{"".join(parts)}</div>' if parts else ""
@@ -79,6 +83,8 @@ def _label_html(text: str) -> str:
 
 
 def _notes(trace: Trace) -> list[str]:
+    if trace.answer.state == "failed":
+        return []  # its text is the reason
     return [stage.note for stage in trace.stages if stage.note and stage.name in ("generate", "check")]
 
 
@@ -88,4 +94,8 @@ def _unsupported_html(answer: Answer) -> str:
         for citation in answer.citations
         if citation.supported is False
     ]
-    return f'<div class="rf-unsupported"><p>Not supported by the source it cites:</p><ul>{"".join(lines)}</ul></div>' if lines else ""
+    return (
+        f'<div class="rf-unsupported"><p>Not supported by the source it cites:</p><ul>{"".join(lines)}</ul></div>'
+        if lines
+        else ""
+    )

@@ -62,7 +62,7 @@ def answered(
 def refreshed(
     turn: ChatTurn, before: Sequence[ChatTurn], settings: Settings, workspace: Workspace, memory: StageMemory
 ) -> ChatTurn:
-    """The turn under other settings: retrieval runs again, and the answer too where it costs nothing. Raises RagError."""
+    """The turn under other settings: retrieval again, and the answer too where it costs nothing. Raises RagError."""
     wanted = settings.to_json()
     if turn.funnel.settings == wanted:
         return turn

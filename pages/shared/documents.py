@@ -98,7 +98,9 @@ def report_rows(report: SyncReport) -> list[dict[str, str]]:
     """One row a document that a sync added, changed, removed, or could not read."""
     words = {"added": "added", "changed": "replaced", "kept": "already here, unchanged", "removed": "removed"}
     rows = [{"Document": name, "What happened": word} for kind, word in words.items() for name in getattr(report, kind)]
-    return rows + [{"Document": failure.name, "What happened": f"not added: {failure.reason}"} for failure in report.failed]
+    return rows + [
+        {"Document": failure.name, "What happened": f"not added: {failure.reason}"} for failure in report.failed
+    ]
 
 
 def _state(record: DocumentRecord, held: Any) -> str:

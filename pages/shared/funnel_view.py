@@ -43,7 +43,8 @@ def times_html(trace: Trace) -> str:
         name = STAGE_WORDS.get(stage.name, stage.name)
         kind = " rf-reused" if stage.reused else ""
         words.append(
-            f'<span class="rf-time{kind}" data-stage="{escape(stage.name)}"><i class="rf-dot rf-at-{escape(stage.name)}"></i>'
+            f'<span class="rf-time{kind}" data-stage="{escape(stage.name)}">'
+            f'<i class="rf-dot rf-at-{escape(stage.name)}"></i>'
             f"{escape(name)} {escape(time)}</span>"
         )
     return f'<div class="rf-times"><div class="rf-bar">{bar}</div><div class="rf-words">{"".join(words)}</div></div>'
@@ -52,7 +53,10 @@ def times_html(trace: Trace) -> str:
 def settings_line(trace: Trace) -> str:
     """The knobs a trace was made with, in one line."""
     knobs = trace.settings
-    parts = [f"{knobs['chunker']} chunks of {knobs['chunk_size']} characters, overlap {knobs['chunk_overlap']}", knobs["embedder"]]
+    parts = [
+        f"{knobs['chunker']} chunks of {knobs['chunk_size']} characters, overlap {knobs['chunk_overlap']}",
+        knobs["embedder"],
+    ]
     parts.append(f"{knobs['dense_candidates']} dense + {knobs['sparse_candidates']} sparse")
     if knobs["fusion"] == "rrf":
         weights = (knobs["dense_weight"], knobs["sparse_weight"])
@@ -77,7 +81,11 @@ def _column_html(name: str, trace: Trace, sources: dict[str, int]) -> str:
     note = _note(name, stage, trace)
     rows = "".join(_row_html(hit, trace.chunks[hit.chunk_id], name, trace, sources) for hit in hits)
     absent = f'<p class="rf-absent">{escape(note)}</p>' if note else ""
-    table = f"<table><tbody>{rows}</tbody></table>" if rows else '<p class="rf-empty">No passages.</p>'
+    table = (
+        f'<table aria-label="{TITLES[name]} list"><tbody>{rows}</tbody></table>'
+        if rows
+        else '<p class="rf-empty">No passages.</p>'
+    )
     return (
         f'<section class="rf-column" data-stage="{name}"><h4><i class="rf-dot rf-at-{name}"></i>{TITLES[name]} '
         f"<small>{_subtitle(name, trace)}</small><b>{len(hits)}</b></h4>"
@@ -132,12 +140,14 @@ def _row_html(hit: Hit, chunk: Chunk, name: str, trace: Trace, sources: dict[str
     marks = [f"<span>{escape(pages(chunk).partition(' (')[0] or chunk.document)}</span>"]
     marks += _leg_marks(hit, trace) if name == "fused" else []
     badge = f'<b class="rf-cite">Source {number}</b>' if number else ""
+    whole = " > ".join((chunk.document, *chunk.section))
     words = shortened(_without_heading(chunk), PREVIEW_CHARACTERS)
+    more = shortened(chunk.text, HOVER_CHARACTERS)
     return (
         f'<tr data-chunk="{escape(hit.chunk_id)}"{" " + KEPT if number else ""}><td class="rf-rank">{hit.rank}</td><td>'
-        f'<div class="rf-head"><b dir="auto" title="{escape(" > ".join((chunk.document, *chunk.section)))}">{escape(place)}</b>'
+        f'<div class="rf-head"><b dir="auto" title="{escape(whole)}">{escape(place)}</b>'
         f'<span class="rf-score">{score}</span></div>'
-        f'<div class="rf-preview" dir="auto" title="{escape(shortened(chunk.text, HOVER_CHARACTERS))}">{escape(words)}</div>'
+        f'<div class="rf-preview" dir="auto" title="{escape(more)}">{escape(words)}</div>'
         f'<div class="rf-marks">{"".join(marks)}{badge}</div></td></tr>'
     )
 

@@ -1,4 +1,4 @@
-"""Work that takes seconds: done in a thread of its own, so that no click and no closed tab breaks it off, and watched."""
+"""Work that takes seconds: watched, but done in a thread of its own, so that no click breaks it off."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class _Begun:
 
 
 def begin(work: Callable[[Progress], T], then: Callable[[T], None]) -> None:
-    """Start work for this browser session; ``then`` gets its result in the session's next run, on whatever page that is."""
+    """Start work for this browser session; ``then`` gets its result in the session's next run, on whatever page."""
     st.session_state["job"] = _Begun(Job(work), then)
 
 

@@ -40,7 +40,7 @@ class Opening:
         self._job: Job[Opened] | None = None
 
     def watch(self) -> Opened:
-        """What was opened, waited for under a progress bar where it is not ready. Raises RagError where it cannot be."""
+        """What was opened, waited for under a progress bar where it is not ready. Raises RagError where it fails."""
         with self._lock:
             job = self._job = self._job or Job(self._open)
         return job.watch()

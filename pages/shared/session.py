@@ -1,4 +1,4 @@
-"""What one browser session holds: its settings, its conversation, and what its stages remember. No other session sees it."""
+"""What one browser session holds, unseen by any other: its settings, its conversation, and what its stages remember."""
 
 from __future__ import annotations
 
@@ -20,8 +20,24 @@ def settings() -> Settings:
 
 def change(values: Mapping[str, Any]) -> None:
     """Set some knobs; a value that cannot be used changes nothing and is named beside the knobs."""
-    changed, st.session_state["knob_error"] = attempt(lambda: settings().changed(values))
-    st.session_state["settings"] = changed or settings()
+    changed, error = attempt(lambda: settings().changed(values))
+    if changed:
+        st.session_state["settings"], st.session_state["knob_error"] = changed, ""
+    else:
+        take(settings())
+        st.session_state["knob_error"] = error
+
+
+def take(wanted: Settings) -> None:
+    """Set all knobs at once, so that their widgets have to follow."""
+    st.session_state["settings"] = wanted
+    st.session_state["generation"] = generation() + 1
+    st.session_state["knob_error"] = st.session_state["index_error"] = ""
+
+
+def generation() -> int:
+    """How often all knobs were set at once: a part of their widgets' keys."""
+    return st.session_state.get("generation", 0)
 
 
 def turns() -> list[ChatTurn]:

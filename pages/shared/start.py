@@ -21,7 +21,9 @@ PAGES = {"app.py": ("Chat", ":material/forum:"), "pages/4_Documents.py": ("Docum
 
 def open_page(title: str, description: str) -> Workspace:
     """Draw the frame of a page and give the workspace back; stops the page where there is none to be had."""
-    st.set_page_config(title if title == PRODUCT else f"{title} · {PRODUCT}", page_icon=":material/filter_alt:", layout="wide")
+    st.set_page_config(
+        title if title == PRODUCT else f"{title} · {PRODUCT}", page_icon=":material/filter_alt:", layout="wide"
+    )
     st.html(STYLE)
     with st.sidebar:
         for path, (label, icon) in PAGES.items():

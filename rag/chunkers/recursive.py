@@ -27,7 +27,8 @@ OVERLAP_STARTS = tuple(map(re.compile, (f"{SENTENCE_END}|\n", WORD_END, CHARACTE
 def recursive(document: Document, settings: Settings) -> list[Span]:
     """Chunks of at most ``chunk_size`` characters that keep to one section each and share up to ``chunk_overlap``.
 
-    A section that is nothing but its heading goes with the section after it, so that no chunk is only a heading.
+    Where a document has no sections, they keep to one page, unless a paragraph goes on over its end. A section that is
+    nothing but its heading goes with the section after it, so that no chunk is only a heading.
     """
     text = document.text
     headings = headings_at(document)
@@ -51,14 +52,26 @@ def _regions(document: Document, headings: dict[int, int]) -> list[Span]:
     """The sections' spans, each bare heading joined to the section after it (the last ones to the section before)."""
     regions: list[Span] = []
     start = 0
-    for section in document.sections:
-        if after_headings(document, headings, section.start, section.end) < section.end:
-            regions.append((start, section.end))
-            start = section.end
+    for section_start, end in _sections(document):
+        if after_headings(document, headings, section_start, end) < end:
+            regions.append((start, end))
+            start = end
     if start < len(document.text):
         first = regions.pop()[0] if regions else start
         regions.append((first, len(document.text)))
     return regions
+
+
+def _sections(document: Document) -> list[Span]:
+    """The sections' spans; without any, those of the pages that begin with a paragraph of their own.
+
+    Pages are then the only parts that are known, and a chunk that keeps to one is cited exactly.
+    """
+    if document.sections:
+        return [(section.start, section.end) for section in document.sections]
+    blocks = {block.start for block in document.blocks}
+    starts = sorted({page.start for page in document.pages} & blocks - {0})
+    return list(zip([0, *starts], [*starts, len(document.text)]))
 
 
 def _overlap_start(text: str, previous: int, start: int, overlap: int) -> int:

@@ -25,7 +25,7 @@ class Content:
 # A loader takes a file's bytes and its name (for messages), and raises LoadError.
 Loader = Callable[[bytes, str], Content]
 
-NEWLINES = re.compile("\r\n|[\r\v\f\x1c-\x1e\x85\u2028\u2029]")
+NEWLINES = re.compile("\r\n|[\r\v\f\x1c-\x1f\x85\u2028\u2029]")
 UNWANTED = re.compile("[\x00\ufeff\ud800-\udfff]")
 CONTROLS = re.compile("[\x00-\x08\x0e-\x1a\x7f\ufffd]")
 BYTE_ORDER_MARKS = (
@@ -47,6 +47,7 @@ BINARY_STARTS = (
 )
 NOT_TEXT = "not a text file"
 MAX_CONTROL_SHARE = 0.1
+SAMPLED_BYTES = 100_000
 
 
 def clean(text: str) -> str:
@@ -84,7 +85,8 @@ def _decode(data: bytes, name: str, declared: str | None) -> str:
     from charset_normalizer import from_bytes
 
     best = from_bytes(data).best()
-    foreign = sum(byte > 127 for byte in data) / len(data)
+    sample = data[:SAMPLED_BYTES]
+    foreign = sum(byte > 127 for byte in sample) / len(sample)
     if foreign < 0.25 and (best is None or not best.coherence):
         # Too few letters with accents to tell an encoding by them: the Western one is by far the likeliest.
         try:

@@ -154,7 +154,7 @@ def _run(run: list[Line], spelling: Spelling) -> list[Piece]:
         marked = _marker(run, start, right) is not None
         indented = start > 0 and not marked and run[start].left - run[start - 1].left > INDENT * run[start].size
         kind = "list" if marked else "paragraph"
-        text = BULLET.sub("- ", text) if marked else text
+        text = BULLET.sub("- ", text).rstrip() if marked else text
         # A sentence that ends short of the edge, after a full line, ends a paragraph.
         parted = indented or (bool(pieces) and pieces[-1].first is not pieces[-1].last and _sentence_ended(pieces[-1]))
         pieces.append(Piece(kind, text, lines[0], lines[-1], right, joins=start > 0 and not parted))

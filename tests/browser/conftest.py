@@ -67,7 +67,7 @@ def _launch(playwright: Playwright) -> Browser:
 
 @pytest.fixture(scope="session")
 def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """Where the app listens, run as the README says; a copy of the project, so that no key of this machine's is used."""
+    """Where the app listens, run as the README says; a copy of the project, so that no key of this machine is used."""
     folder = tmp_path_factory.mktemp("project")
     for name in ("rag", "pages", "data/samples"):
         shutil.copytree(PROJECT_FOLDER / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
@@ -75,13 +75,29 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     for name in ("app.py", ".streamlit/config.toml"):
         shutil.copy(PROJECT_FOLDER / name, folder / name)
     data_folder = tmp_path_factory.mktemp("app-data")
-    variables = {name: value for name, value in os.environ.items() if name not in NAMES and not name.startswith("STREAMLIT_")}
+    variables = {
+        name: value for name, value in os.environ.items() if name not in NAMES and not name.startswith("STREAMLIT_")
+    }
     port = _free_port()
-    command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port), "--server.headless", "true"]
+    command = [
+        sys.executable,
+        "-m",
+        "streamlit",
+        "run",
+        "app.py",
+        "--server.port",
+        str(port),
+        "--server.headless",
+        "true",
+    ]
     log = folder / "app.log"
     with log.open("wb") as output:
         process = subprocess.Popen(
-            command, cwd=folder, env={**variables, "RAG_DATA_FOLDER": str(data_folder)}, stdout=output, stderr=subprocess.STDOUT
+            command,
+            cwd=folder,
+            env={**variables, "RAG_DATA_FOLDER": str(data_folder)},
+            stdout=output,
+            stderr=subprocess.STDOUT,
         )
     try:
         _wait_until_up(process, f"http://localhost:{port}/_stcore/health", log)

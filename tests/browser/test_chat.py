@@ -39,7 +39,9 @@ def test_the_first_question(page: Page) -> None:
     expect(page.locator(".rf-badge")).to_have_text("Grounded")
 
     source = page.locator('details[data-source="1"]')
-    expect(source.locator("summary")).to_have_text(re.compile(r'\[Source 1\] lapwing-owners-manual\.pdf, ".*Paws Mode", pp?\. \d+'))
+    expect(source.locator("summary")).to_have_text(
+        re.compile(r'\[Source 1\] lapwing-owners-manual\.pdf, ".*Paws Mode", pp?\. \d+')
+    )
     expect(source.locator(".rf-passage")).to_be_hidden()
     source.locator("summary").click()
     expect(source.locator(".rf-passage")).to_be_visible()
@@ -53,15 +55,20 @@ def test_the_first_question(page: Page) -> None:
 def test_a_moved_knob_changes_the_lists_and_costs_neither_chat_nor_page_moves(page: Page) -> None:
     ask(page, PAWS)
     before = fused(page)
-    page.locator(".st-key-_rrf_k input[type=range]").press("ArrowRight")
+    page.locator('[class*="st-key-_rrf_k_"] input[type=range]').press("ArrowRight")
     expect(page.locator('.rf-column[data-stage="fused"] .rf-unit')).to_have_text("RRF, the sum of weight / (61 + rank)")
     assert fused(page) != before
     expect(page.locator('.rf-time[data-stage="dense"]')).to_have_text("dense re-used")
-    page.locator(".st-key-_fusion input").click()
+    page.locator('[class*="st-key-_fusion_"] input').click()
     page.get_by_role("option", name="Sparse list alone").click()
     expect(page.locator('.rf-column[data-stage="fused"] h4 small')).to_have_text("sparse list alone")
-    sparse = page.locator('.rf-column[data-stage="sparse"] tr').evaluate_all("rows => rows.map(row => row.dataset.chunk)")
-    assert page.locator('.rf-column[data-stage="fused"] tr').evaluate_all("rows => rows.map(row => row.dataset.chunk)") == sparse
+    sparse = page.locator('.rf-column[data-stage="sparse"] tr').evaluate_all(
+        "rows => rows.map(row => row.dataset.chunk)"
+    )
+    assert (
+        page.locator('.rf-column[data-stage="fused"] tr').evaluate_all("rows => rows.map(row => row.dataset.chunk)")
+        == sparse
+    )
     expect(page.locator(".rf-question")).to_have_text(PAWS)
 
     page.locator("section[data-testid=stSidebar]").get_by_text("Documents").click()
@@ -70,7 +77,7 @@ def test_a_moved_knob_changes_the_lists_and_costs_neither_chat_nor_page_moves(pa
     page.locator("section[data-testid=stSidebar]").get_by_text("Chat").click()
     expect(page.locator(".rf-question")).to_have_text(PAWS)
     expect(page.locator('.rf-column[data-stage="fused"] h4 small')).to_have_text("sparse list alone")
-    expect(page.locator(".st-key-_fusion input")).to_have_value("Sparse list alone")
+    expect(page.locator('[class*="st-key-_fusion_"] input')).to_have_value("Sparse list alone")
 
 
 def test_a_second_question_is_brought_into_sight(page: Page) -> None:
@@ -93,7 +100,9 @@ def test_two_people_ask_at_once_and_see_only_their_own(chromium: Browser, page: 
     other.close()
 
 
-def test_an_uploaded_file_is_answered_from_and_runs_no_script(page: Page, context: BrowserContext, tmp_path: Path) -> None:
+def test_an_uploaded_file_is_answered_from_and_runs_no_script(
+    page: Page, context: BrowserContext, tmp_path: Path
+) -> None:
     file = tmp_path / "x<img src=x onerror=document.title='owned'>.md"
     file.write_text(
         "# Zeppelin <script>document.title='owned'</script>\n\n"
@@ -107,7 +116,9 @@ def test_an_uploaded_file_is_answered_from_and_runs_no_script(page: Page, contex
     expect(page.get_by_text("Done.")).to_be_visible()
     page.locator("section[data-testid=stSidebar]").get_by_text("Chat").click()
     ask(page, "How much does the zeppelin's ballast weigh?")
-    expect(page.locator(".rf-answer .rf-text")).to_contain_text("<img src=x onerror=\"document.title='owned'\"> and *not* 50.")
+    expect(page.locator(".rf-answer .rf-text")).to_contain_text(
+        "<img src=x onerror=\"document.title='owned'\"> and *not* 50."
+    )
     page.locator('details[data-source="1"] summary').click()
     expect(page.locator('details[data-source="1"] .rf-passage')).to_contain_text("$40 kg$")
     assert page.title() == "Retrieval Funnel"
