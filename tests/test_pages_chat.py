@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -374,6 +375,29 @@ def test_where_no_server_can_be_had_the_page_says_so_and_tries_again(
     browser.press("retry_start")
     assert browser.errors() == []
     assert browser.app.button(key="example_1")
+
+
+def test_two_sessions_that_come_first_at_once_share_one_start(
+    environment: Environment, workspace_name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    connect = connection.connect
+    connected = []
+
+    def counted(*arguments: object):
+        connected.append(arguments)
+        return connect(*arguments)
+
+    monkeypatch.setattr(connection, "connect", counted)
+    shared = opening.Opening(environment, workspace_name)
+    with ThreadPoolExecutor(4) as pool:
+        opened = list(pool.map(lambda _: shared.watch(), range(4)))
+    assert len(connected) == 1 and all(one is opened[0] for one in opened)
+    shared.again()
+    assert shared.watch() is opened[0], "while the server answers, nothing connects anew"
+    opened[0].client.close()
+    shared.again()
+    assert shared.watch() is not opened[0]
+    shared.close()
 
 
 def test_plain_keeps_marks_and_commands() -> None:

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from urllib.error import URLError
 from urllib.request import urlopen
@@ -52,17 +53,13 @@ def chromium() -> Iterator[Browser]:
 
 def _launch(playwright: Playwright) -> Browser:
     path = os.environ.get("CHROMIUM_PATH") or next(filter(None, map(shutil.which, CHROMIUMS)), None)
-    try:
-        return playwright.chromium.launch(executable_path=path, args=FLAGS)
-    except Error as error:
-        if path:
-            pytest.fail(f"{path} does not start ({error.message.splitlines()[0]}). {NO_BROWSER}", pytrace=False)
-    command = [sys.executable, "-m", "playwright", "install", "chromium"]
-    try:
-        subprocess.run(command, check=True, timeout=INSTALL_SECONDS, capture_output=True)
-        return playwright.chromium.launch(args=FLAGS)
-    except (Error, OSError, subprocess.SubprocessError):
-        pytest.fail(NO_BROWSER, pytrace=False)
+    install = [sys.executable, "-m", "playwright", "install", "chromium"]
+    for attempt in range(1 if path else 2):
+        with suppress(Error, OSError, subprocess.SubprocessError):
+            if attempt:
+                subprocess.run(install, check=True, timeout=INSTALL_SECONDS, capture_output=True)
+            return playwright.chromium.launch(executable_path=path, args=FLAGS)
+    pytest.fail(f"{path} does not start. {NO_BROWSER}" if path else NO_BROWSER, pytrace=False)
 
 
 @pytest.fixture(scope="session")
