@@ -1,4 +1,5 @@
-"""Builds data/samples/embeddings/: the vectors of the sample chunks under both presets, so that a first start need not compute them.
+"""Builds data/samples/embeddings/: the vectors of the sample chunks under both presets, so that a first start need not
+compute them.
 
 Run it after any change to the samples, the loaders, the chunkers or the presets: ``python data/build_embeddings.py``.
 ``--check`` writes nothing and exits with 1 where a chunk has no shipped vector.
@@ -24,7 +25,9 @@ def sample_texts() -> list[str]:
         loaders.load(path, path.relative_to(SAMPLES_FOLDER).as_posix(), source_of(path))
         for path in loaders.find_files(SAMPLES_FOLDER)
     ]
-    chunks = [chunk for preset in (FUNNEL, BASELINE) for document in documents for chunk in chunkers.chunk(document, preset)]
+    chunks = [
+        chunk for preset in (FUNNEL, BASELINE) for document in documents for chunk in chunkers.chunk(document, preset)
+    ]
     return list(dict.fromkeys(chunk.text for chunk in chunks))
 
 

@@ -6,8 +6,9 @@ import argparse
 import io
 import re
 import sys
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Iterator
+from typing import Any
 from xml.sax.saxutils import escape
 
 from reportlab.lib.colors import HexColor, white
@@ -16,8 +17,19 @@ from reportlab.lib.pagesizes import A5
 from reportlab.lib.styles import ParagraphStyle
 from reportlab.lib.units import mm
 from reportlab.pdfbase.pdfmetrics import stringWidth
-from reportlab.platypus import BaseDocTemplate, CondPageBreak, Flowable, Frame, NextPageTemplate
-from reportlab.platypus import PageBreak, PageTemplate, Paragraph, Spacer, Table, TableStyle
+from reportlab.platypus import (
+    BaseDocTemplate,
+    CondPageBreak,
+    Flowable,
+    Frame,
+    NextPageTemplate,
+    PageBreak,
+    PageTemplate,
+    Paragraph,
+    Spacer,
+    Table,
+    TableStyle,
+)  # fmt: skip
 from reportlab.platypus.tableofcontents import TableOfContents
 
 HERE = Path(__file__).resolve().parent
@@ -101,7 +113,7 @@ def _inline(text: str) -> str:
         text.encode("cp1252")
     except UnicodeEncodeError as error:
         bad = text[error.start]
-        raise SystemExit(f"character {bad!r} is not in the manual's fonts: {text[:60]}")
+        raise SystemExit(f"character {bad!r} is not in the manual's fonts: {text[:60]}") from None
     return escape(text)
 
 
@@ -167,10 +179,7 @@ def _table(lines: list[str]) -> Table:
     bad = [row for row in rows if len(row) != columns]
     if bad:
         raise SystemExit(f"table row has {len(bad[0])} cells, not {columns}: {bad[0]}")
-    drawn = [
-        [Paragraph(_inline(cell), CELL if index else CELL_HEAD) for cell in row]
-        for index, row in enumerate(rows)
-    ]
+    drawn = [[Paragraph(_inline(cell), CELL if index else CELL_HEAD) for cell in row] for index, row in enumerate(rows)]
     table = Table(drawn, colWidths=_widths(rows), repeatRows=1, hAlign="LEFT", spaceAfter=12)
     colours: list[Any] = [
         ("BACKGROUND", (0, 0), (-1, 0), ACCENT),
@@ -269,9 +278,7 @@ def build() -> bytes:
         invariant=1, pageCompression=0, displayDocTitle=True, lang="en-GB",
     )  # fmt: skip
     frame = Frame(MARGIN, 15 * mm, TEXT_WIDTH, HEIGHT - 32 * mm, 0, 0, 0, 0)
-    document.addPageTemplates(
-        [PageTemplate("title", [frame]), PageTemplate("pages", [frame], onPage=_decorate)]
-    )
+    document.addPageTemplates([PageTemplate("title", [frame]), PageTemplate("pages", [frame], onPage=_decorate)])
     story = _front()
     for path in sorted(SOURCE.glob("*.txt")):
         story.extend(_chapter(path.read_text(encoding="utf-8")))

@@ -6,9 +6,10 @@ import csv
 import re
 import sys
 from collections import defaultdict
+from collections.abc import Iterator
 from html.parser import HTMLParser
 from pathlib import Path
-from typing import Any, Iterator
+from typing import Any
 
 from pypdf import PdfReader
 

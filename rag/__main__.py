@@ -64,15 +64,25 @@ def _parser() -> argparse.ArgumentParser:
     def add(name: str, run: Callable[..., Any], text: str, knobs: bool = True) -> argparse.ArgumentParser:
         command = commands_of.add_parser(name, help=text, description=text)
         command.set_defaults(run=run)
-        command.add_argument("--json", action="store_true", help="print one JSON document on stdout, and nothing else there")
+        command.add_argument(
+            "--json", action="store_true", help="print one JSON document on stdout, and nothing else there"
+        )
         if knobs:
             command.add_argument(
-                "--set", action="append", default=[], metavar="KNOB=VALUE", help="set a knob; may be given several times"
+                "--set",
+                action="append",
+                default=[],
+                metavar="KNOB=VALUE",
+                help="set a knob; may be given several times",
             )
-            command.add_argument("--workspace", default=DEFAULT_WORKSPACE, metavar="NAME", help="the workspace (default: default)")
+            command.add_argument(
+                "--workspace", default=DEFAULT_WORKSPACE, metavar="NAME", help="the workspace (default: default)"
+            )
         return command
 
-    index = add("index", commands.index, "Add files or folders and bring the index up to date; without a path, the samples.")
+    index = add(
+        "index", commands.index, "Add files or folders and bring the index up to date; without a path, the samples."
+    )
     index.add_argument("paths", nargs="*", type=Path, metavar="PATH")
     index.add_argument("--rebuild", action="store_true", help="build a new index where the embedder changed")
     for name, run, text in (
@@ -81,7 +91,11 @@ def _parser() -> argparse.ArgumentParser:
     ):
         command = add(name, run, text)
         command.add_argument("question", metavar="QUESTION")
-    bench = add("bench", commands.bench, "Measure: `bench retrieval [COLLECTION]`, a folder in BEIR layout or the shipped questions.")
+    bench = add(
+        "bench",
+        commands.bench,
+        "Measure: `bench retrieval [COLLECTION]`, a folder in BEIR layout or the shipped questions.",
+    )
     bench.add_argument("what", choices=("retrieval", "answers"))
     bench.add_argument("collection", nargs="?", type=Path, metavar="COLLECTION")
     bench.add_argument("--limit", type=int, metavar="N", help="ask only the first N questions")

@@ -17,32 +17,48 @@ from rag.errors import SettingsError
 
 # Function words only: a manual's "stop", "open", "keys" and "light" are content.
 _STOP_WORDS = {
-    "english": """a about after again all also am an and any are as at be because been before being both but by can cannot
-        could did do does doing during each few for from further had has have having he her here hers herself him himself his
-        how i if in into is it its itself just may me might more most must my myself no nor not of on once only or other our
-        ours ourselves out over own same shall she should so some such than that the their theirs them themselves then there
-        these they this those through to too under until up us very was we were what when where which while who whom whose why
-        will with would you your yours yourself yourselves""",
-    "german": """aber alle als also am an auch auf aus bei bin bis bist da damit dann das dass dein dem den der des dich die
-        dies diese dieser dieses dir doch dort du durch ein eine einem einen einer eines er es euch fur hat haben hatte ich ihm
-        ihn ihr ihre im in ist ja kann kein keine man mein mich mir mit muss nach nicht noch nur ob oder ohne sein seine sich
-        sie sind so soll uber um und uns unser unter vom von vor wann war warum was weil welche welcher wenn wer werden wie wir
-        wird wo zu zum zur""",
-    "french": """a ai as au aux avec avez avons c ce ces cet cette comment d dans de des du elle elles en est et eu il ils j je
-        l la le les leur leurs lui m ma mais me meme mes moi mon n ne nos notre nous on ont ou par pas peut pour quand que quel
-        quelle quelles quels qui quoi s sa sans se ses si son sont sur t ta te tes toi ton tu un une vos votre vous y""",
-    "spanish": """a al como con cual cuando de del donde el ella ellas ellos en era eres es esta estan estas este esto estos fue
-        ha hay he la las le les lo los mas me mi mis muy no nos nosotros o para pero por porque puede que quien se ser si sin
-        sobre son su sus te tu tus un una uno y ya yo""",
-    "italian": """a ad agli ai al alla alle anche c che chi ci come con cosa d da dal dalla dei del della delle di dove e ed
-        era gli ha hai ho i il in io l la le lei lo loro lui ma mi mio ne nei nel nella noi non o per perche piu puo quale quando
-        quello questa questo se si sono su sua suo sul sulla ti tra tu un una uno voi""",
-    "dutch": """aan al als ben bij dan dat de der die dit door een en er had heb hebben heeft het hij hoe hun ik in is ja je kan
-        maar me meer men met mij mijn moet naar niet nog nu of om ons ook op over te tot u uit uw van voor waar waarom wanneer
-        was wat we wel welke wie wij worden wordt ze zich zij zijn zo zou""",
-    "portuguese": """a ao aos as com como da das de dela dele do dos e ela elas ele eles em entre era essa esse esta este eu foi
-        ha isso isto ja lhe mais mas me meu minha muito na nao nas nem no nos num o onde os ou para pela pelo pode por porque
-        qual quando que quem se sem ser seu seus sua suas tem um uma voce""",
+    "english": """
+        a about after again all also am an and any are as at be because been before being both but by can cannot
+        could did do does doing during each few for from further had has have having he her here hers herself
+        him himself his how i if in into is it its itself just may me might more most must my myself no nor not
+        of on once only or other our ours ourselves out over own same shall she should so some such than that
+        the their theirs them themselves then there these they this those through to too under until up us very
+        was we were what when where which while who whom whose why will with would you your yours yourself
+        yourselves
+    """,
+    "german": """
+        aber alle als also am an auch auf aus bei bin bis bist da damit dann das dass dein dem den der des dich
+        die dies diese dieser dieses dir doch dort du durch ein eine einem einen einer eines er es euch fur hat
+        haben hatte ich ihm ihn ihr ihre im in ist ja kann kein keine man mein mich mir mit muss nach nicht noch
+        nur ob oder ohne sein seine sich sie sind so soll uber um und uns unser unter vom von vor wann war warum
+        was weil welche welcher wenn wer werden wie wir wird wo zu zum zur
+    """,
+    "french": """
+        a ai as au aux avec avez avons c ce ces cet cette comment d dans de des du elle elles en est et eu il
+        ils j je l la le les leur leurs lui m ma mais me meme mes moi mon n ne nos notre nous on ont ou par pas
+        peut pour quand que quel quelle quelles quels qui quoi s sa sans se ses si son sont sur t ta te tes toi
+        ton tu un une vos votre vous y
+    """,
+    "spanish": """
+        a al como con cual cuando de del donde el ella ellas ellos en era eres es esta estan estas este esto
+        estos fue ha hay he la las le les lo los mas me mi mis muy no nos nosotros o para pero por porque puede
+        que quien se ser si sin sobre son su sus te tu tus un una uno y ya yo
+    """,
+    "italian": """
+        a ad agli ai al alla alle anche c che chi ci come con cosa d da dal dalla dei del della delle di dove e
+        ed era gli ha hai ho i il in io l la le lei lo loro lui ma mi mio ne nei nel nella noi non o per perche
+        piu puo quale quando quello questa questo se si sono su sua suo sul sulla ti tra tu un una uno voi
+    """,
+    "dutch": """
+        aan al als ben bij dan dat de der die dit door een en er had heb hebben heeft het hij hoe hun ik in is
+        ja je kan maar me meer men met mij mijn moet naar niet nog nu of om ons ook op over te tot u uit uw van
+        voor waar waarom wanneer was wat we wel welke wie wij worden wordt ze zich zij zijn zo zou
+    """,
+    "portuguese": """
+        a ao aos as com como da das de dela dele do dos e ela elas ele eles em entre era essa esse esta este eu
+        foi ha isso isto ja lhe mais mas me meu minha muito na nao nas nem no nos num o onde os ou para pela
+        pelo pode por porque qual quando que quem se sem ser seu seus sua suas tem um uma voce
+    """,
 }
 LANGUAGES = tuple(sorted(snowballstemmer.algorithms()))
 _APOSTROPHES = str.maketrans({"’": "'", "‘": "'", "ʼ": "'", "`": "'"})
@@ -109,7 +125,7 @@ def _words(folded: str):
 
 
 def _joined_code(left: str, right: str) -> str | None:
-    """"12 V" also as 12v, "E 31" also as e31: people leave out the blank."""
+    """ "12 V" also as 12v, "E 31" also as e31: people leave out the blank."""
     if left.replace(".", "").isdigit() and right.isalpha() and len(right) <= 3 and right.isascii():
         return left + right
     if len(left) == 1 and left.isalpha() and left.isascii() and right.isdigit():
@@ -129,6 +145,8 @@ def _stem(language: str, word: str) -> str:
 def _stop_words(language: str) -> frozenset[str]:
     words = _STOP_WORDS.get("english" if language == "porter" else language, "").split()
     # "don't" is read as "dont"; so are the other contractions of function words.
-    contractions = """dont doesnt didnt isnt arent wasnt werent wont wouldnt cant couldnt shouldnt hasnt havent hadnt im ive
-        youre youve youll hes shes theyre theyve weve thats theres whats""".split()
-    return frozenset(words + (contractions if language in ("english", "porter") else []))
+    contractions = """
+        dont doesnt didnt isnt arent wasnt werent wont wouldnt cant couldnt shouldnt hasnt havent hadnt im ive youre
+        youve youll hes shes theyre theyve weve thats theres whats
+    """
+    return frozenset(words + (contractions.split() if language in ("english", "porter") else []))

@@ -37,7 +37,8 @@ def answer(
     run_stage: RunStage,
     on_text: Callable[[str], object],
 ) -> Trace:
-    """The trace with its generate and check stages and its answer. A model that fails gives an answer whose state is failed."""
+    """The trace with its generate and check stages and its answer. A model that fails gives an answer whose state is
+    failed."""
     sources = trace.prompt_chunks()
     statistics = workspace.catalogue.statistics(index)
     declined = _declined(trace, sources, settings, statistics)
@@ -45,15 +46,30 @@ def answer(
     if declined:
         stage = Stage("generate", name, note=declined)
         return _with(trace, Answer(REFUSAL, "refused"), stage)
-    lists = [[hit.chunk_id for hit in stage.hits[:AGREEMENT_DEPTH]] for stage in trace.stages if stage.name in ("dense", "sparse")]
-    inputs = (name, settings.language, lists, trace.question, [chunk.id for chunk in sources], [(turn.role, turn.text) for turn in trace.history])
+    lists = [
+        [hit.chunk_id for hit in stage.hits[:AGREEMENT_DEPTH]]
+        for stage in trace.stages
+        if stage.name in ("dense", "sparse")
+    ]
+    inputs = (
+        name,
+        settings.language,
+        lists,
+        trace.question,
+        [chunk.id for chunk in sources],
+        [(turn.role, turn.text) for turn in trace.history],
+    )
     try:
         if name == EXTRACTIVE:
-            stage, found = run_stage("generate", inputs, lambda: _quote(trace, sources, settings, workspace, statistics))
+            stage, found = run_stage(
+                "generate", inputs, lambda: _quote(trace, sources, settings, workspace, statistics)
+            )
         else:
             stage, found = run_stage("generate", inputs, lambda: _generate(name, trace, sources, workspace, on_text))
     except ProviderError as error:
-        return _with(trace, Answer(f"No answer could be written: {error}", "failed"), Stage("generate", name, note=str(error)))
+        return _with(
+            trace, Answer(f"No answer could be written: {error}", "failed"), Stage("generate", name, note=str(error))
+        )
     if name == EXTRACTIVE or found.state != "grounded":
         return _with(trace, found, stage)
     checked, check_stage = _check(found, sources, settings, statistics)
@@ -139,17 +155,21 @@ def _generate(
         notes.append(f"The model cited sources it was not given ({numbers}); those marks were taken out.")
     refused = REFUSAL.rstrip(".").lower() in text.replace("’", "'").lower() and not cited
     tokens = {"input": completion.input_tokens, "output": completion.output_tokens}
-    stage = Stage("generate", llm.name, note=" ".join(notes), tokens={k: v for k, v in tokens.items() if v is not None} or None)
+    stage = Stage(
+        "generate", llm.name, note=" ".join(notes), tokens={k: v for k, v in tokens.items() if v is not None} or None
+    )
     return stage, Answer(REFUSAL, "refused") if refused else Answer(text, "grounded", cited)
 
 
-def _check(
-    found: Answer, sources: Sequence[Chunk], settings: Settings, statistics: Statistics
-) -> tuple[Answer, Stage]:
+def _check(found: Answer, sources: Sequence[Chunk], settings: Settings, statistics: Statistics) -> tuple[Answer, Stage]:
     """The answer with each citation checked; nothing that rests on no source stands as an answer from the documents."""
     checked = citations.check(found.citations, sources, settings.language, statistics.idf)
     supported = sum(1 for citation in checked if citation.supported)
-    note = f"{supported} of {len(checked)} citations are supported by their source." if checked else "The answer cites no source."
+    note = (
+        f"{supported} of {len(checked)} citations are supported by their source."
+        if checked
+        else "The answer cites no source."
+    )
     if not supported:
         note += " The model's text was withheld: nothing in it is supported by the documents."
         return Answer(REFUSAL, "refused"), Stage("check", "lexical", note=note)

@@ -37,7 +37,8 @@ class DocumentRecord:
 
 @dataclass(frozen=True, slots=True)
 class IndexRecord:
-    """One index: the plan it was built by, its embedder and vector size, and a revision that changes with every write."""
+    """One index: the plan it was built by, its embedder and vector size, and a revision that changes with every
+    write."""
 
     fingerprint: str
     plan: dict[str, Any]
@@ -85,7 +86,8 @@ class Catalogue:
     # ---- the workspace
 
     def samples(self) -> str:
-        """"" before the first start, then SAMPLES_PRESENT or SAMPLES_REMOVED: removed samples never come back by themselves."""
+        """ "" before the first start, then SAMPLES_PRESENT or SAMPLES_REMOVED: removed samples never come back by
+        themselves."""
         record = self._records.get("workspace", "samples")
         return record.summary["state"] if record else ""
 
@@ -141,7 +143,9 @@ class Catalogue:
     def save_index(self, index: IndexRecord) -> IndexRecord:
         """Write the index's record under a new revision, and return it."""
         index = replace(index, revision=uuid.uuid4().hex)
-        self._records.put("index", index.fingerprint, {name: getattr(index, name) for name in ("plan", "dimensions", "revision")})
+        self._records.put(
+            "index", index.fingerprint, {name: getattr(index, name) for name in ("plan", "dimensions", "revision")}
+        )
         return index
 
     def forget_index(self, fingerprint: str) -> None:

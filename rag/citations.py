@@ -28,16 +28,22 @@ SUPPORTED_SHARE = 0.5
 
 def label(number: int, chunk: Chunk) -> str:
     """``[Source 2] manual.pdf, "Tyre pressures", pp. 41-42``: how a source is named everywhere."""
+    return f"[Source {number}] {place(chunk)}"
+
+
+def place(chunk: Chunk) -> str:
+    """``manual.pdf, "Tyre pressures", pp. 41-42``: document, section and pages, as far as there are any."""
     parts = [chunk.document]
     if chunk.section:
         parts.append(f'"{" > ".join(chunk.section)}"')
     if chunk.page_start is not None:
         parts.append(pages(chunk))
-    return f"[Source {number}] {', '.join(parts)}"
+    return ", ".join(parts)
 
 
 def pages(chunk: Chunk) -> str:
-    """``p. 3`` or ``pp. 41-42`` by the numbers printed on the pages, with the sheet where it differs; "" without pages."""
+    """``p. 3`` or ``pp. 41-42`` by the numbers printed on the pages, with the sheet where it differs; "" without
+    pages."""
     if chunk.page_start is None:
         return ""
     sheets = _span(str(chunk.page_start), str(chunk.page_end))
@@ -50,7 +56,8 @@ def pages(chunk: Chunk) -> str:
 
 
 def numbers(bracket: str) -> list[int]:
-    """The source numbers named in one bracket: ``[Sources 1, 3]``, ``[Source 2-3]``, ``[Source 2, p. 4]`` (a page is none)."""
+    """The source numbers named in one bracket: ``[Sources 1, 3]``, ``[Source 2-3]``, ``[Source 2, p. 4]`` (a page is
+    none)."""
     found: list[int] = []
     for first, last, single in (part for listed in _LIST.findall(bracket) for part in _RANGE.findall(listed)):
         if single:
@@ -61,7 +68,8 @@ def numbers(bracket: str) -> list[int]:
 
 
 def bind(text: str, sources: Sequence[Chunk]) -> tuple[str, tuple[Citation, ...], tuple[int, ...]]:
-    """The answer with every citation as ``[Source N]``, the citations bound to chunks, and the numbers that lead nowhere.
+    """The answer with every citation as ``[Source N]``, the citations bound to chunks, and the numbers that lead
+    nowhere.
 
     A number beyond the list is taken out of the text. Numbers count from 1 in the order of ``sources``.
     """

@@ -9,11 +9,10 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from rag import library, terminal
+from rag.catalogue import SAMPLES_REMOVED
 from rag.environment import SAMPLES_FOLDER, Environment
 from rag.errors import RagError, SettingsError
 from rag.funnel import run_funnel
-from rag.library import SAMPLES_PREFIX
-from rag.catalogue import SAMPLES_REMOVED
 from rag.settings import FUNNEL, Settings, parse_assignments
 from rag.weaviate import connection
 from rag.weaviate import server as local_server
@@ -32,7 +31,9 @@ class Result:
 
 
 @contextmanager
-def _workspace(options: argparse.Namespace, environment: Environment, progress: Progress) -> Iterator[tuple[Workspace, Settings]]:
+def _workspace(
+    options: argparse.Namespace, environment: Environment, progress: Progress
+) -> Iterator[tuple[Workspace, Settings]]:
     settings = parse_assignments(options.set, FUNNEL)
     with connection.connected(environment, progress) as client:
         yield open_workspace(environment, client, options.workspace), settings
@@ -50,7 +51,9 @@ def index(options: argparse.Namespace, environment: Environment, progress: Progr
         elif workspace.catalogue.samples() != SAMPLES_REMOVED:
             report = library.add_paths(workspace.catalogue, [SAMPLES_FOLDER], progress)
         elif not workspace.catalogue.documents():
-            raise RagError(f"The samples were removed and nothing else is there. Name a path; {SAMPLES_FOLDER} brings them back.")
+            raise RagError(
+                f"The samples were removed and nothing else is there. Name a path; {SAMPLES_FOLDER} brings them back."
+            )
         built = workspace.build(settings, progress, options.rebuild)
         if not workspace.catalogue.samples():
             # Own documents came first: the samples were never wanted.

@@ -14,8 +14,16 @@ PROJECT_FOLDER = Path(__file__).resolve().parent.parent
 SECRETS_FILE = PROJECT_FOLDER / ".streamlit" / "secrets.toml"
 SAMPLES_FOLDER = PROJECT_FOLDER / "data" / "samples"
 NAMES = (
-    "WEAVIATE_URL", "WEAVIATE_API_KEY", "WEAVIATE_GRPC_HOST", "WEAVIATE_GRPC_PORT", "WEAVIATE_PORT",
-    "VOYAGE_API_KEY", "VOYAGE_BASE_URL", "GEMINI_API_KEY", "GEMINI_BASE_URL", "RAG_DATA_FOLDER",
+    "WEAVIATE_URL",
+    "WEAVIATE_API_KEY",
+    "WEAVIATE_GRPC_HOST",
+    "WEAVIATE_GRPC_PORT",
+    "WEAVIATE_PORT",
+    "VOYAGE_API_KEY",
+    "VOYAGE_BASE_URL",
+    "GEMINI_API_KEY",
+    "GEMINI_BASE_URL",
+    "RAG_DATA_FOLDER",
 )
 
 
@@ -36,7 +44,8 @@ class Environment:
 
 
 def read(variables: Mapping[str, str] | None = None, secrets_file: Path = SECRETS_FILE) -> Environment:
-    """The environment from variables (default: the process's own), then from Streamlit's secrets file for what they lack.
+    """The environment from variables (default: the process's own), then from Streamlit's secrets file for what they
+    lack.
 
     Raises SettingsError where a port is no number or the secrets file cannot be read.
     """
@@ -66,7 +75,9 @@ def _secrets(path: Path) -> dict:
     except FileNotFoundError:
         return {}
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise SettingsError(f"{path} cannot be read ({error}). Correct it, or delete it and set variables instead.") from error
+        raise SettingsError(
+            f"{path} cannot be read ({error}). Correct it, or delete it and set variables instead."
+        ) from error
 
 
 def _port(found: Mapping[str, str], name: str) -> int | None:

@@ -1,6 +1,7 @@
 """Whether the sources answer the question at all, judged without a language model.
 
-No single number tells: a passage on the right subject is near in meaning also where the fact is missing. So three signals
+No single number tells: a passage on the right subject is near in meaning also where the fact is missing. So three
+signals
 are added: how near the nearest passage comes, whether words that stand together in the question stand together in a
 source, and whether the dense and the sparse list agree. Three absences decide by themselves.
 """
@@ -20,7 +21,8 @@ PHRASES_WEIGHT = 0.3
 AGREEMENT_WEIGHT = 0.8
 ANSWERED = 0.49
 AGREEMENT_DEPTH = 10
-# Where one of the two lists is switched off or empty their agreement is unknown; this is its middle on the shipped questions.
+# Where one of the two lists is switched off or empty their agreement is unknown; this is its middle on the shipped
+# questions.
 USUAL_AGREEMENT = 0.2
 NEAR_TERMS = 4
 UNKNOWN_SHARE, UNKNOWN_NEARNESS = 0.8, 0.55
@@ -28,11 +30,13 @@ UNKNOWN_SHARE, UNKNOWN_NEARNESS = 0.8, 0.55
 ENOUGH_CHUNKS = 100
 _CODE = re.compile(r"[a-z]{1,5}\d[a-z\d]*")
 _ASKS_PRICE = re.compile(
-    r"\bhow much (?:do|does|did|is|are|will|would)\b.*\bcosts?\b(?=\W*$| to\b| me\b| for\b)|\bprice (?:of|for)\b|\bhow expensive\b",
+    r"\bhow much (?:do|does|did|is|are|will|would)\b.*\bcosts?\b(?=\W*$| to\b| me\b| for\b)"
+    r"|\bprice (?:of|for)\b|\bhow expensive\b",
     re.IGNORECASE,
 )
 _NAMES_PRICE = re.compile(
-    r"[$€£¥₹]|\b(?:EUR|USD|GBP|CHF|euros?|dollars?|pounds|cents|free|no charge|no cost|price[ds]?|fees?)\b", re.IGNORECASE
+    r"[$€£¥₹]|\b(?:EUR|USD|GBP|CHF|euros?|dollars?|pounds|cents|free|no charge|no cost|price[ds]?|fees?)\b",
+    re.IGNORECASE,
 )
 
 
@@ -60,8 +64,8 @@ class Evidence:
         if self.absence:
             return f"Declined: {self.absence}"
         return (
-            f"Declined: the evidence is {self.score:.2f}, below {ANSWERED} (nearest passage {self.nearness:.2f}, word pairs found "
-            f"together {self.phrases:.0%}, agreement of the two lists {self.agreement:.0%})."
+            f"Declined: the evidence is {self.score:.2f}, below {ANSWERED} (nearest passage {self.nearness:.2f}, "
+            f"word pairs found together {self.phrases:.0%}, agreement of the two lists {self.agreement:.0%})."
         )
 
 
@@ -85,7 +89,8 @@ def weigh(
 
 
 def _phrases(terms: Sequence[str], sources: Sequence[Chunk], statistics: Statistics, language: str) -> float:
-    """The share, by the smaller idf of the two, of neighbouring question terms that stand near each other in a source."""
+    """The share, by the smaller idf of the two, of neighbouring question terms that stand near each other in a
+    source."""
     pairs = {frozenset(pair): min(map(statistics.idf, pair)) for pair in zip(terms, terms[1:]) if pair[0] != pair[1]}
     if not pairs:
         return 1.0

@@ -1,11 +1,10 @@
-"""The answer without a language model: the sentences of the kept chunks that answer best, quoted, each with its source."""
+"""The answer without a language model: the sentences of the kept chunks that answer best, quoted, each with its
+source."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-
-import numpy as np
 
 from rag.analysis import analyse
 from rag.catalogue import Statistics
@@ -19,23 +18,35 @@ MOST_CHARACTERS = 1500
 FEWEST_WORDS = 4
 # Each source gives its best sentence where that reaches the first share of the best score, and more at the second.
 FIRST_SHARE = 0.6
-FURTHER_SHARE = 0.9
+FURTHER_SHARE = 0.95
+# By itself a sentence must come at least this near, of the nearest one's cosine, or hold this share of the question's
+# idf.
+NEAR_SHARE, HELD_SHARE = 0.6, 0.4
 # A sentence says something new when at most this share of its terms stands in one already quoted.
 REPEATED_SHARE = 0.75
-# Half the sum of three cosines (the sentence, it between its neighbours under its heading, its chunk), the share of the question's idf that
-# the sentence holds, less this for each further source. Compared on the shipped questions by where the gold sentence stood.
+# Half the sum of three cosines (the sentence, it between its neighbours under its heading, its chunk), the share of the
+# question's idf that
+# the sentence holds, less this for each further source. Compared on the shipped questions by where the gold sentence
+# stood.
 FURTHER_SOURCE = 0.03
 
 
 @dataclass(frozen=True, slots=True)
 class Scored:
-    """One sentence that might answer: its source number from 1, its search terms, its score, and its window's cosine."""
+    """One sentence that might answer: its source number from 1, its search terms, and how well it answers.
+
+    ``cosine`` is of the sentence alone and ``nearness`` of it with its neighbours; ``held`` is the share of the
+    question's idf
+    that stands in the sentence itself.
+    """
 
     unit: Unit
     source: int
     terms: frozenset[str]
     score: float
+    cosine: float
     nearness: float
+    held: float
 
 
 def score_sentences(
@@ -52,6 +63,11 @@ def score_sentences(
     cosines = dict(zip(texts, embedder.embed_documents(texts) @ embedder.embed_query(question), strict=True))
     asked = set(analyse(question, language))
     total = sum(statistics.idf(term) for term in asked)
+    headings = {number: set(analyse(_heading(chunk), language)) for number, chunk in enumerate(sources, 1)}
+
+    def share(terms: set[str]) -> float:
+        return sum(statistics.idf(term) for term in terms) / total if total else 0.0
+
     sound = [_quotable(of_chunk[i], chunk) for _, chunk, of_chunk, i in places]
     scored = []
     for quotable, (number, chunk, of_chunk, i), text, window in zip(sound, places, plain, windows, strict=True):
@@ -59,17 +75,21 @@ def score_sentences(
         if not quotable and (any(sound) or not any(map(str.isalnum, text))):
             continue
         terms = frozenset(analyse(text, language))
-        held = asked & (terms | set(analyse(_heading(chunk), language)))
-        coverage = sum(statistics.idf(term) for term in held) / total if total else 0.0
-        meaning = 0.5 * float(cosines[text] + cosines[window] + cosines[chunk.text])
-        score = meaning + coverage - FURTHER_SOURCE * (number - 1)
-        scored.append(Scored(of_chunk[i], number, terms, score, float(cosines[window])))
+        cosine, nearness = float(cosines[text]), float(cosines[window])
+        meaning = 0.5 * (cosine + nearness + float(cosines[chunk.text]))
+        score = meaning + share(asked & (terms | headings[number])) - FURTHER_SOURCE * (number - 1)
+        scored.append(Scored(of_chunk[i], number, terms, score, cosine, nearness, share(asked & terms)))
     return scored
 
 
 def choose(scored: Sequence[Scored]) -> list[Scored]:
-    """At most six sentences that score close to the best and do not repeat each other, in reading order."""
-    ranked = sorted(scored, key=lambda item: (-item.score, item.source, item.unit.start))
+    """At most six sentences that score close to the best and do not repeat each other.
+
+    The source with the best sentence comes first; within a source they stand in reading order.
+    """
+    least = NEAR_SHARE * max((item.cosine for item in scored), default=0.0)
+    near = [item for item in scored if item.cosine >= least or item.held >= HELD_SHARE]
+    ranked = sorted(near, key=lambda item: (-item.score, item.source, item.unit.start))
     chosen: list[Scored] = []
     length = 0
     for item in ranked:
@@ -81,7 +101,8 @@ def choose(scored: Sequence[Scored]) -> list[Scored]:
         if length + len(item.unit.text) <= MOST_CHARACTERS and not _repeats(item, chosen):
             chosen.append(item)
             length += len(item.unit.text)
-    return sorted(chosen, key=lambda item: (item.source, item.unit.start))
+    order = list(dict.fromkeys(item.source for item in chosen))
+    return sorted(chosen, key=lambda item: (order.index(item.source), item.unit.start))
 
 
 def quote(chosen: Sequence[Scored], sources: Sequence[Chunk]) -> Answer:
@@ -121,4 +142,4 @@ def _quotable(unit: Unit, chunk: Chunk) -> bool:
 
 
 def _sentence(text: str) -> str:
-    return text if text[-1] in ".!?…。！？\"”»)" else text + "."
+    return text if text[-1] in '.!?…。！？"”»)' else text + "."

@@ -94,7 +94,9 @@ def run_funnel(
         return answering.no_documents(question, history, settings)
     run = _Run(question, settings, workspace, index, memory or StageMemory())
     legs = _retrieve(run)
-    chunks = workspace.store.chunks(run.index.fingerprint, [hit.chunk_id for stage in legs.values() for hit in stage.hits])
+    chunks = workspace.store.chunks(
+        run.index.fingerprint, [hit.chunk_id for stage in legs.values() for hit in stage.hits]
+    )
     legs = {name: _still_there(stage, chunks) for name, stage in legs.items()}
     fused = _fuse(run, legs)
     prompt = _prompt(run, fused)
@@ -161,7 +163,9 @@ def _sparse(run: _Run) -> Stage | None:
     terms = analyse(run.question, settings.language)[:MOST_QUERY_TERMS]
 
     def compute() -> tuple[Stage, None]:
-        hits = run.workspace.store.sparse(run.index.fingerprint, terms, settings.sparse_candidates, settings.heading_weight)
+        hits = run.workspace.store.sparse(
+            run.index.fingerprint, terms, settings.sparse_candidates, settings.heading_weight
+        )
         note = "" if hits else "No keyword matched."
         if not terms:
             note = "No keyword matched: the question has only common words and marks."

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 
-from rag.citations import label
+from rag.citations import place
 from rag.llms import LLM, Completion
 from rag.schema import Chunk, Turn
 
@@ -23,13 +23,13 @@ Rules:
 5. Answer in the language of the question, in a few short sentences; keep numbers and units exactly as they stand."""
 # What would look like our own frame or citation inside a document: made harmless, and still readable.
 _FRAME = re.compile(r"<(?=\s*/?\s*(?:source|question|conversation)\b)", re.IGNORECASE)
-_MARK = re.compile(r"[\[【［](?=\s*(?:see\s+)?sources?\b)|[(（](?=\s*(?:see\s+)?sources?\W*\d)", re.IGNORECASE)
+_MARK = re.compile(r"[\[【［(（](\s*(?:see\s+)?sources?\b\W*\d[^\]】］)）\n]{0,60})([\]】］)）]?)", re.IGNORECASE)
 
 
 def build_prompt(question: str, sources: Sequence[Chunk], history: Sequence[Turn] = ()) -> str:
     """The sources numbered from 1 in their order, the last turns, and the question."""
     parts = [
-        f"<source {number}>\n{harmless(label(number, chunk)[len(f'[Source {number}] ') :])}\n\n{harmless(chunk.text)}\n</source {number}>"
+        f"<source {number}>\n{harmless(place(chunk))}\n\n{harmless(chunk.text)}\n</source {number}>"
         for number, chunk in enumerate(sources, 1)
     ]
     recent = history[-HISTORY_TURNS:]
@@ -42,12 +42,15 @@ def build_prompt(question: str, sources: Sequence[Chunk], history: Sequence[Turn
 
 def harmless(text: str) -> str:
     """The text with marks that imitate the prompt's frame or a citation replaced by look-alikes without meaning."""
-    return _MARK.sub("‹", _FRAME.sub("‹", text))
+    return _MARK.sub(_in_angles, _FRAME.sub("‹", text))
 
 
-def generate(
-    llm: LLM, prompt: str, on_text: Callable[[str], object] = lambda text: None
-) -> Completion:
+def _in_angles(match: re.Match[str]) -> str:
+    inside, closing = match.group(1), match.group(2)
+    return f"‹{inside}›" if closing else f"‹{inside}"
+
+
+def generate(llm: LLM, prompt: str, on_text: Callable[[str], object] = lambda text: None) -> Completion:
     """The model's whole answer; ``on_text`` gets everything written so far after each piece. Raises ProviderError."""
     stream: Iterator[str] = llm.stream(SYSTEM, prompt, MOST_TOKENS)
     written = ""

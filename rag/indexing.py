@@ -17,7 +17,8 @@ from rag.errors import IndexMismatchError, RagError
 from rag.library import Failure, Progress, SyncReport, Tally, quiet
 from rag.schema import Chunk, Document
 from rag.settings import Settings
-from rag.weaviate.store import Entry, Rejected, Store
+from rag.weaviate.entries import Entry, Rejected
+from rag.weaviate.store import Store
 
 LOCK_SECONDS = 600
 
@@ -31,7 +32,9 @@ def _only_one(folder: Path, workspace: str):
         with lock:
             yield
     except Timeout:
-        raise RagError("Another process has been indexing this workspace for ten minutes. Try again when it is done.") from None
+        raise RagError(
+            "Another process has been indexing this workspace for ten minutes. Try again when it is done."
+        ) from None
 
 
 def check_embedder(catalogue: Catalogue, embedder: Embedder, settings: Settings) -> None:
@@ -42,7 +45,8 @@ def check_embedder(catalogue: Catalogue, embedder: Embedder, settings: Settings)
         built = indexes[0]
         raise IndexMismatchError(
             f"The documents are indexed with {built.embedder} ({built.dimensions} numbers a vector); "
-            f"{settings.embedder} ({embedder.dimensions or 'unknown'} numbers) needs an index of its own. Nothing was written. "
+            f"{settings.embedder} ({embedder.dimensions or 'unknown'} numbers) needs an index of its own. "
+            "Nothing was written. "
             f"Press Build index on the page, or run `python -m rag index --rebuild --set embedder={settings.embedder}`."
         )
     for index in same:
@@ -66,7 +70,8 @@ def build(
     progress: Progress = quiet,
     rebuild: bool = False,
 ) -> SyncReport:
-    """Bring the index of ``settings.plan()`` in line with the workspace's documents: only what differs is chunked and written.
+    """Bring the index of ``settings.plan()`` in line with the workspace's documents: only what differs is chunked and
+    written.
 
     New chunks of a document are complete before its old ones go, and it counts as indexed only then, so a run that is
     broken off is taken up by the next. ``rebuild`` allows an embedder that no index of the workspace has yet.
@@ -134,7 +139,8 @@ def _write(
         begun = done
         try:
             chunks, rejected = writer.replace(
-                document, lambda part, n=record.name, b=begun, s=share: progress(f"Indexing {n}", min(1.0, b + s * part))
+                document,
+                lambda part, n=record.name, b=begun, s=share: progress(f"Indexing {n}", min(1.0, b + s * part)),
             )
         except IndexMismatchError:
             raise
@@ -147,7 +153,9 @@ def _write(
         tally.rejected += len(rejected)
         if rejected:
             reasons = "; ".join(f"chunk {item.chunk.position + 1}: {item.reason}" for item in rejected[:5])
-            tally.lists["failed"].append(Failure(record.name, f"{len(rejected)} of {chunks} chunks were refused ({reasons})"))
+            tally.lists["failed"].append(
+                Failure(record.name, f"{len(rejected)} of {chunks} chunks were refused ({reasons})")
+            )
         else:
             tally.lists["changed" if record.id in indexed else "added"].append(record.name)
 

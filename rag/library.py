@@ -54,13 +54,17 @@ class SyncReport:
 class Tally:
     """A report in the making."""
 
-    lists: dict[str, list] = field(default_factory=lambda: {n: [] for n in ("added", "changed", "kept", "removed", "failed")})
+    lists: dict[str, list] = field(
+        default_factory=lambda: {n: [] for n in ("added", "changed", "kept", "removed", "failed")}
+    )
     stored: int = 0
     rejected: int = 0
 
     def report(self) -> SyncReport:
         """What was counted so far."""
-        return SyncReport(**{name: tuple(items) for name, items in self.lists.items()}, stored=self.stored, rejected=self.rejected)
+        return SyncReport(
+            **{name: tuple(items) for name, items in self.lists.items()}, stored=self.stored, rejected=self.rejected
+        )
 
 
 def quiet(message: str, fraction: float | None = None) -> None:
@@ -81,7 +85,8 @@ def _prefix(folder: Path) -> str:
 
 
 def add_paths(catalogue: Catalogue, paths: Sequence[Path], progress: Progress = quiet) -> SyncReport:
-    """Load the files and folders that are new or changed into the workspace; files gone from a given folder are removed.
+    """Load the files and folders that are new or changed into the workspace; files gone from a given folder are
+    removed.
 
     A file that cannot be read is reported by name and stops nothing. Raises LoadError for a path that does not exist.
     """
@@ -90,7 +95,9 @@ def add_paths(catalogue: Catalogue, paths: Sequence[Path], progress: Progress = 
     for path in paths:
         base = path if path.is_dir() else path.parent
         folders += [_prefix(path)] if path.is_dir() else []
-        found |= {source_of(file): (file, clean(file.relative_to(base).as_posix())) for file in loaders.find_files(path)}
+        found |= {
+            source_of(file): (file, clean(file.relative_to(base).as_posix())) for file in loaders.find_files(path)
+        }
     known = {record.source: record for record in catalogue.documents()}
     tally = Tally()
     for source, record in known.items():

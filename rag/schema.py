@@ -63,8 +63,9 @@ class Block:
 class Document:
     """One loaded file: a single text, with sections, pages and blocks as exact character spans of it.
 
-    ``name`` is what people see and cite; ``source`` is where it came from (a path, ``samples/...`` or ``uploads/...``) and is
-    unique in a workspace. ``notices`` are sentences a person should see, such as how headings were found.
+    ``name`` is what people see and cite; ``source`` is where it came from (a path, ``samples/...`` or
+    ``uploads/...``) and is unique in a workspace. ``notices`` are sentences a person
+    should see, such as how headings were found.
     """
 
     name: str
@@ -164,7 +165,8 @@ class Hit:
 class Stage:
     """What one step of the funnel did: its variant, wall-clock seconds, ranked hits, and a note a person should see.
 
-    ``name`` is rewrite, embed, dense, sparse, fused, reranked, prompt, generate or check; ``query`` is an index into the
+    ``name`` is rewrite, embed, dense, sparse, fused, reranked, prompt, generate or check; ``query`` is an index into
+    the
     trace's queries where the stage belongs to one. ``reused`` says the result was kept from an earlier run.
     """
 
@@ -260,5 +262,6 @@ class Trace:
                 Stage(**{**stage, "hits": tuple(Hit(**hit) for hit in stage["hits"])}) for stage in record["stages"]
             ),
             chunks={chunk_id: Chunk.from_json(chunk) for chunk_id, chunk in record["chunks"].items()},
-            answer=answer and Answer(answer["text"], answer["state"], tuple(Citation(**c) for c in answer["citations"])),
+            answer=answer
+            and Answer(answer["text"], answer["state"], tuple(Citation(**c) for c in answer["citations"])),
         )

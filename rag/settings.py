@@ -31,7 +31,8 @@ CHOICES: dict[str, tuple[str, ...]] = {"fusion": ("rrf", "dense", "sparse")}
 class Settings:
     """One setting of the whole funnel; the defaults are the FUNNEL preset.
 
-    ``chunk_size`` and ``chunk_overlap`` are characters; candidates are the length of each leg's list, 0 switches a leg off;
+    ``chunk_size`` and ``chunk_overlap`` are characters; candidates are the length of each leg's list, 0 switches a leg
+    off;
     ``refusal_floor`` is a cosine similarity of the best dense hit, below which the question is on another subject.
     """
 

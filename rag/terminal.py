@@ -48,7 +48,9 @@ def funnel_text(trace: Trace) -> str:
             lines += [f"{stage.name} ({stage.variant}; {unit}): {len(stage.hits)} chunks"]
             lines += [f"  {stage.note}"] if stage.note else []
             lines += [_row(hit, trace.chunks[hit.chunk_id], stage) for hit in stage.hits]
-    timed = [f"{stage.name} {'re-used' if stage.reused else f'{stage.seconds * 1000:.1f} ms'}" for stage in trace.stages]
+    timed = [
+        f"{stage.name} {'re-used' if stage.reused else f'{stage.seconds * 1000:.1f} ms'}" for stage in trace.stages
+    ]
     return safe("\n".join([*lines, "prompt: " + _prompt(trace), "time: " + ", ".join(timed)]))
 
 
@@ -74,7 +76,9 @@ def _rank(hit: Hit, leg: str) -> str:
 def table(rows: Sequence[Sequence[str]]) -> str:
     """Rows of cells as aligned columns."""
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-    return "\n".join("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows)
+    return "\n".join(
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows
+    )
 
 
 def server_record(status: ServerStatus) -> dict[str, Any]:

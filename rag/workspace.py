@@ -66,7 +66,8 @@ class Workspace:
         return indexing.build(self.store, self.catalogue, embedder, settings, folder, progress, rebuild)
 
     def start(self, settings: Settings, progress: Progress = library.quiet) -> SyncReport:
-        """On the first start add the shipped samples; then see to it that the index is whole. Fast when nothing changed."""
+        """On the first start add the shipped samples; then see to it that the index is whole. Fast when nothing
+        changed."""
         report = SyncReport()
         if not self.catalogue.samples():
             report = library.add_paths(self.catalogue, [SAMPLES_FOLDER], progress)

@@ -62,7 +62,7 @@ def assert_is_whole(document: Document) -> None:
     assert [page.number for page in document.pages] == list(range(1, len(document.pages) + 1))
     assert all(one.end <= other.start for one, other in zip(document.blocks, document.blocks[1:]))
     for block in document.blocks:
-        assert block.kind in "heading paragraph table code list question-answer speaker-turn".split()
+        assert block.kind in ["heading", "paragraph", "table", "code", "list", "question-answer", "speaker-turn"]
         assert document.text[block.start : block.end].rstrip() == document.text[block.start : block.end] != ""
     assert not set("\r\x00\ufeff") & set(document.text)
     document.text.encode("utf-8")

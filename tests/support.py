@@ -25,8 +25,9 @@ from rag.llms.base import LLM
 from rag.schema import Chunk
 from rag.settings import FUNNEL, Settings
 from rag.weaviate import connection
+from rag.weaviate.entries import Entry
 from rag.weaviate.records import Records
-from rag.weaviate.store import Entry, Store
+from rag.weaviate.store import Store
 from rag.workspace import Workspace
 
 _NUMBERS = itertools.count(1)

@@ -105,9 +105,8 @@ def test_an_unknown_language_is_an_error_that_lists_the_known() -> None:
 
 
 def test_many_threads_and_languages_get_what_one_thread_gets() -> None:
-    words = [
-        f"{stem}{ending}" for stem in "record charg kil glaz batteri".split() for ending in ("ing", "ed", "es", "s")
-    ]
+    stems = ("record", "charg", "kil", "glaz", "batteri")
+    words = [f"{stem}{ending}" for stem in stems for ending in ("ing", "ed", "es", "s")]
     work = [
         (f"{word} {number}", language)
         for number in range(40)

@@ -18,25 +18,41 @@ from weaviate.exceptions import WeaviateBaseError
 
 from rag.environment import PROJECT_FOLDER, Environment
 from rag.errors import ServerError
-from rag.weaviate import connection, instance, server
+from rag.weaviate import connection, server
 from rag.weaviate.connection import Endpoint, endpoint
 
 
-@pytest.mark.parametrize("url, more, expected", [
-    ("http://localhost:8080", {}, Endpoint("localhost", 8080, False, "localhost", 50051, direct=True)),
-    ("http://weaviate:8080/", {}, Endpoint("weaviate", 8080, False, "weaviate", 50051)),
-    ("localhost:9090", {}, Endpoint("localhost", 9090, False, "localhost", 50051, direct=True)),
-    ("weaviate.lan", {}, Endpoint("weaviate.lan", 8080, False, "weaviate.lan", 50051)),
-    ("weaviate.lan", {"weaviate_port": 81}, Endpoint("weaviate.lan", 81, False, "weaviate.lan", 50051)),
-    ("http://weaviate.lan", {}, Endpoint("weaviate.lan", 80, False, "weaviate.lan", 50051)),
-    ("https://weaviate.lan", {}, Endpoint("weaviate.lan", 443, True, "weaviate.lan", 50051)),
-    ("https://weaviate.lan", {"weaviate_grpc_host": "grpc.lan"}, Endpoint("weaviate.lan", 443, True, "grpc.lan", 443)),
-    ("http://h:1", {"weaviate_grpc_host": "g", "weaviate_grpc_port": 2}, Endpoint("h", 1, False, "g", 2)),
-    ("http://[::1]:8080", {}, Endpoint("::1", 8080, False, "::1", 50051, direct=True)),
-    ("abc.c0.europe-west3.gcp.weaviate.cloud", {},
-     Endpoint("abc.c0.europe-west3.gcp.weaviate.cloud", 443, True, "grpc-abc.c0.europe-west3.gcp.weaviate.cloud", 443)),
-    ("https://abc.weaviate.network", {}, Endpoint("abc.weaviate.network", 443, True, "abc.grpc.weaviate.network", 443)),
-])
+@pytest.mark.parametrize(
+    "url, more, expected",
+    [
+        ("http://localhost:8080", {}, Endpoint("localhost", 8080, False, "localhost", 50051, direct=True)),
+        ("http://weaviate:8080/", {}, Endpoint("weaviate", 8080, False, "weaviate", 50051)),
+        ("localhost:9090", {}, Endpoint("localhost", 9090, False, "localhost", 50051, direct=True)),
+        ("weaviate.lan", {}, Endpoint("weaviate.lan", 8080, False, "weaviate.lan", 50051)),
+        ("weaviate.lan", {"weaviate_port": 81}, Endpoint("weaviate.lan", 81, False, "weaviate.lan", 50051)),
+        ("http://weaviate.lan", {}, Endpoint("weaviate.lan", 80, False, "weaviate.lan", 50051)),
+        ("https://weaviate.lan", {}, Endpoint("weaviate.lan", 443, True, "weaviate.lan", 50051)),
+        (
+            "https://weaviate.lan",
+            {"weaviate_grpc_host": "grpc.lan"},
+            Endpoint("weaviate.lan", 443, True, "grpc.lan", 443),
+        ),
+        ("http://h:1", {"weaviate_grpc_host": "g", "weaviate_grpc_port": 2}, Endpoint("h", 1, False, "g", 2)),
+        ("http://[::1]:8080", {}, Endpoint("::1", 8080, False, "::1", 50051, direct=True)),
+        (
+            "abc.c0.europe-west3.gcp.weaviate.cloud",
+            {},
+            Endpoint(
+                "abc.c0.europe-west3.gcp.weaviate.cloud", 443, True, "grpc-abc.c0.europe-west3.gcp.weaviate.cloud", 443
+            ),
+        ),
+        (
+            "https://abc.weaviate.network",
+            {},
+            Endpoint("abc.weaviate.network", 443, True, "abc.grpc.weaviate.network", 443),
+        ),
+    ],
+)
 def test_an_address_is_completed(url, more, expected):
     assert endpoint(Environment(weaviate_url=url, **more)) == expected
 
@@ -59,10 +75,15 @@ def test_what_is_no_address_is_said_with_an_example(url):
 def remote(environment: Environment, **changed: object) -> Environment:
     """The address of the test server, as somebody else would be given it."""
     address = server.ensure(environment)
-    return Environment(**{
-        "data_folder": environment.data_folder / "unused", "weaviate_url": f"{address.host}:{address.http_port}",
-        "weaviate_grpc_port": address.grpc_port, "weaviate_api_key": address.api_key, **changed,
-    })
+    return Environment(
+        **{
+            "data_folder": environment.data_folder / "unused",
+            "weaviate_url": f"{address.host}:{address.http_port}",
+            "weaviate_grpc_port": address.grpc_port,
+            "weaviate_api_key": address.api_key,
+            **changed,
+        }
+    )
 
 
 def test_without_an_address_the_local_server_answers_in_the_pinned_version(environment):
@@ -80,10 +101,13 @@ def test_an_address_is_used_and_starts_nothing(environment):
     assert not somewhere.data_folder.exists()
 
 
-@pytest.mark.parametrize("key, message", [
-    ("wrong", "refuses the API key. Correct WEAVIATE_API_KEY."),
-    ("", "asks for an API key. Set WEAVIATE_API_KEY."),
-])
+@pytest.mark.parametrize(
+    "key, message",
+    [
+        ("wrong", "refuses the API key. Correct WEAVIATE_API_KEY."),
+        ("", "asks for an API key. Set WEAVIATE_API_KEY."),
+    ],
+)
 def test_a_wrong_or_missing_key_is_named(environment, key, message):
     with pytest.raises(ServerError, match=message):
         connection.connect(remote(environment, weaviate_api_key=key))
@@ -178,6 +202,7 @@ import weaviate
 from authlib.deprecate import deprecate
 deprecate("another matter")
 """
+
     def printed(first: str) -> str:
         command = [sys.executable, "-c", code.format(first=first)]
         done = subprocess.run(command, cwd=PROJECT_FOLDER, capture_output=True, text=True)

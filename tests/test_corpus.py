@@ -6,7 +6,6 @@ import csv
 import importlib.util
 import re
 from collections import Counter
-from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -23,7 +22,9 @@ from rag.settings import FUNNEL
 
 DATA = SAMPLES_FOLDER.parent
 CHAPTERS = sorted((DATA / "manual").glob("*.txt"))
-COMPANIONS = [SAMPLES_FOLDER / name for name in ("faq.csv", "release-notes.md", "service-guide.html", "support-chats.txt")]
+COMPANIONS = [
+    SAMPLES_FOLDER / name for name in ("faq.csv", "release-notes.md", "service-guide.html", "support-chats.txt")
+]
 MANUAL = SAMPLES_FOLDER / "lapwing-owners-manual.pdf"
 HEADING = re.compile(r"^#{1,3} (\d+(?:\.\d+)*) (.+)$", re.MULTILINE)
 NUMBER = r"\d{1,2}(?:\.\d{1,2}){1,2}"
@@ -117,7 +118,9 @@ def test_every_section_number_follows_from_the_one_before(sources: str) -> None:
 
 def test_cross_references_lead_to_the_section_they_name(sources: str) -> None:
     sections = dict(HEADING.findall(sources))
-    plain = re.findall(rf"\b(?:[Ss]ections?|[Ss]ee|in|under|of) ({NUMBER})\b(?! ?(?:%|°|k|[A-Z]|m|g|s|bar|hours))", sources)
+    plain = re.findall(
+        rf"\b(?:[Ss]ections?|[Ss]ee|in|under|of) ({NUMBER})\b(?! ?(?:%|°|k|[A-Z]|m|g|s|bar|hours))", sources
+    )
     assert len(plain) > 30
     assert [number for number in plain if number not in sections] == []
     for number, title in sections.items():
@@ -137,8 +140,9 @@ def test_fuses_named_in_the_text_have_the_circuit_of_the_table(sources: str) -> 
     circuits = dict(re.findall(r"^\| (F\d+) \| [\d.]+ A \| (.+?) \|", sources, re.MULTILINE))
     assert list(circuits) == [f"F{number}" for number in range(1, 27)]
     prose = [line for line in sources.splitlines() if not line.startswith("|")]
-    for fuse, word in (("F1", "blower"), ("F2", "motor"), ("F3", "horn"), ("F10", "lid"), ("F12", "siren"), ("F14", "12 V"),
-                       ("F20", "heaters"), ("F21", "supply"), ("F24", "lights"), ("F25", "socket")):  # fmt: skip
+    for fuse, word in (("F1", "blower"), ("F2", "motor"), ("F3", "horn"), ("F10", "lid"), ("F12", "siren"),
+                       ("F14", "12 V"), ("F20", "heaters"), ("F21", "supply"), ("F24", "lights"),
+                       ("F25", "socket")):  # fmt: skip
         assert any(re.search(rf"\b{fuse}\b", line) and word in line for line in prose), (fuse, circuits[fuse])
 
 
@@ -147,7 +151,9 @@ def test_the_tables_that_two_documents_give_agree(sources: str) -> None:
     rows = re.findall(r"^\| \d\d in \| (\S+ R\d\d \w+) \| (.+) \|$", sources, re.MULTILINE)
     assert len(rows) == 3
     for tyre, cells in rows:
-        front, rear, full_front, full_rear = (re.sub(r"(\d+) kPa \(([\d.]+) bar\)", r"\1 (\2)", c) for c in cells.split(" | "))
+        front, rear, full_front, full_rear = (
+            re.sub(r"(\d+) kPa \(([\d.]+) bar\)", r"\1 (\2)", c) for c in cells.split(" | ")
+        )
         assert f"<tr><td>{tyre}</td><td>{front} / {rear}</td><td>{full_front} / {full_rear}</td></tr>" in guide
     for fastener, torque in (("Wheel bolts", 130), ("Wiper arm nut", 22), ("Number plate screws", 2)):
         assert f"| {fastener} | {torque} Nm |" in sources
@@ -200,7 +206,20 @@ def test_the_app_s_examples_are_in_the_set(asked: str, questions: tuple[Question
 
 @pytest.mark.parametrize(
     "word",
-    ["lasagne", "soft top", "timing belt", "cup final", "tax return", "massag", "sunroof", "head-up", "coefficient", "E-92", "£", "€"],
+    [
+        "lasagne",
+        "soft top",
+        "timing belt",
+        "cup final",
+        "tax return",
+        "massag",
+        "sunroof",
+        "head-up",
+        "coefficient",
+        "E-92",
+        "£",
+        "€",
+    ],
 )
 def test_what_the_unanswerable_questions_ask_for_is_nowhere(word: str, everything: str) -> None:
     assert word.casefold() not in everything.casefold()

@@ -18,7 +18,6 @@ from tests.fakes.gemini_server import GeminiServer
 from tests.fakes.server import Reply, vector_of
 from tests.fakes.voyage_server import VoyageServer
 
-
 # --- limits of a request
 
 

@@ -49,7 +49,10 @@ def test_where_a_list_is_off_their_agreement_is_unknown_and_not_zero():
 
 
 def test_a_code_that_stands_nowhere_decides():
-    assert evidence("What does E-92 mean?", "E-31 means the lid is open.").absence == "E92 stands nowhere in the documents."
+    assert (
+        evidence("What does E-92 mean?", "E-31 means the lid is open.").absence
+        == "E92 stands nowhere in the documents."
+    )
     assert not evidence("What does E-31 mean?", "E-31 means the lid is open.").absence
 
 
@@ -65,4 +68,6 @@ def test_unknown_words_do_not_matter_where_the_meaning_is_near():
 def test_a_question_for_a_price_wants_a_source_that_names_one():
     assert "price" in evidence("How much does a kiln lid cost?", "The kiln lid is heavy.").absence
     assert not evidence("How much does a kiln lid cost?", "The kiln lid is 40 euros.").absence
-    assert not evidence("How much charge does the kiln lid cost me in range?", "The kiln lid takes 2 %.", nearness=0.6).absence
+    assert not evidence(
+        "How much charge does the kiln lid cost me in range?", "The kiln lid takes 2 %.", nearness=0.6
+    ).absence

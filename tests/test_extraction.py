@@ -54,23 +54,33 @@ def test_the_same_sentence_in_two_sources_is_quoted_once(embedder):
     assert found.text.count("below 80") == 1
 
 
-def test_there_are_at_most_six_sentences_in_reading_order(embedder):
+def test_there_are_at_most_six_sentences_those_of_a_source_together(embedder):
     passages = [
-        source(" ".join(f"The kiln lid number {i}{j} of hall {i} opens at {i}{j}0 °C." for j in range(4))) for i in range(1, 6)
+        source(" ".join(f"The kiln lid number {i}{j} of hall {i} opens at {i}{j}0 °C." for j in range(4)))
+        for i in range(1, 6)
     ]
     found = answer(embedder, "When does the kiln lid open?", *passages)
     numbers = [citation.number for citation in found.citations]
-    assert len(numbers) <= MOST_SENTENCES and numbers == sorted(numbers)
+    assert len(numbers) <= MOST_SENTENCES
+    assert sum(left != right for left, right in zip(numbers, numbers[1:])) == len(set(numbers)) - 1
 
 
 def test_headings_captions_and_questions_are_not_quoted(embedder):
-    passage = source("Opening the kiln lid\n\nWhen may the kiln lid be opened?\n\nIt opens below 80 °C after the firing.", "Opening the kiln lid")
-    assert answer(embedder, "When may I open the kiln lid?", passage).text == "It opens below 80 °C after the firing. [Source 1]"
+    passage = source(
+        "Opening the kiln lid\n\nWhen may the kiln lid be opened?\n\nIt opens below 80 °C after the firing.",
+        "Opening the kiln lid",
+    )
+    assert (
+        answer(embedder, "When may I open the kiln lid?", passage).text
+        == "It opens below 80 °C after the firing. [Source 1]"
+    )
 
 
 def test_a_mark_inside_a_document_is_no_citation_in_the_answer(embedder):
-    found = answer(embedder, "When may I open the kiln lid?", source("The kiln lid opens below 80 °C [Source 9] says the maker."))
-    assert "[Source 9]" not in found.text and found.text.endswith("[Source 1]")
+    found = answer(
+        embedder, "When may I open the kiln lid?", source("The kiln lid opens below 80 °C [Source 9] says the maker.")
+    )
+    assert "‹Source 9›" in found.text and found.text.endswith("[Source 1]")
 
 
 def test_a_scrap_is_quoted_where_there_is_nothing_else(embedder):

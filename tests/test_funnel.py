@@ -237,7 +237,8 @@ def test_weights_move_the_fused_list_between_the_legs(shared: Workspace) -> None
 
 
 def test_questions_from_eight_threads_get_the_answers_they_would_get_alone(shared: Workspace) -> None:
-    asked = [f"{QUESTION} {word}" for word in "tyres keys doors seats lights fuses range towing".split()] * 3
+    words = ("tyres", "keys", "doors", "seats", "lights", "fuses", "range", "towing")
+    asked = [f"{QUESTION} {word}" for word in words] * 3
     alone = {question: without_times(ask(shared, question)) for question in asked[:8]}
     memory = StageMemory()
     with ThreadPoolExecutor(8) as pool:

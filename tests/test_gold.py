@@ -37,7 +37,7 @@ def found(text: str, quote: str) -> list[str]:
         ("Press thebutton twice.", "Press the button twice."),
         ("The charg-\ning cable is warm.", "The charging cable is warm."),
         ("The charg\u00ading cable is warm.", "The charging cable is warm."),
-        ("Say \u201cHey Lapwing\u201d; it\u2019s on.", "Say \"Hey Lapwing\"; it's on."),
+        ("Say \u201cHey Lapwing\u201d; it\u2019s on.", 'Say "Hey Lapwing"; it\'s on.'),
         ("Between 10\u201320 minutes \u2014 or more.", "Between 10-20 minutes - or more."),
         ("Down to \u221220 \u00b0C outside.", "down to -20 \u00b0C outside."),
         ("The \ufb01rst o\ufb03cial \ufb02ap is shut.", "The first official flap is shut."),

@@ -6,7 +6,9 @@ import io
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings as hypothesis_settings, strategies as st
+from hypothesis import given
+from hypothesis import settings as hypothesis_settings
+from hypothesis import strategies as st
 from pypdf import PdfReader, PdfWriter
 from pypdf.generic import ArrayObject, DictionaryObject, NameObject, NumberObject
 from reportlab.pdfgen.canvas import Canvas
@@ -15,8 +17,7 @@ from rag.chunkers import CHUNKERS, chunk
 from rag.errors import LoadError
 from rag.loaders import load
 from rag.settings import Settings
-from tests.loader_support import Words, assert_is_whole, blocks, changed, outlined, pages, placed, story
-from tests.loader_support import LONG, read  # noqa: F401
+from tests.loader_support import LONG, Words, assert_is_whole, blocks, changed, outlined, pages, placed, read, story  # noqa: F401
 
 SAMPLES = Path(__file__).parents[1] / "data" / "samples"
 

@@ -12,7 +12,6 @@ from rag.loaders.pdf_lines import Line, Segment
 from rag.loaders.pdf_pieces import Spelling
 from tests.loader_support import BODY, ITEM, LONG, TIGHT, blocks, placed, read, story, table  # noqa: F401
 
-
 # Paragraphs and lists
 
 

@@ -8,7 +8,9 @@ import warnings
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings as hypothesis_settings, strategies as st
+from hypothesis import given
+from hypothesis import settings as hypothesis_settings
+from hypothesis import strategies as st
 
 from rag import loaders
 from rag.errors import LoadError
@@ -16,7 +18,6 @@ from rag.loaders import LOADERS, find_files, load
 from rag.loaders.base import decode, heading_paths, sections_from
 from rag.schema import Section
 from tests.loader_support import assert_is_whole, blocks, kinds, paths, write  # noqa: F401
-
 
 # The door
 

@@ -125,9 +125,13 @@ def test_a_binary_that_is_there_is_used_and_made_executable(tmp_path):
     assert path.stat().st_mode & 0o100
 
 
-@pytest.mark.parametrize("name, archive", [
-    ("w.tar.gz", tar(LICENSE=b"text", weaviate=PROGRAM)), ("w.zip", zipped(weaviate=PROGRAM)),
-])
+@pytest.mark.parametrize(
+    "name, archive",
+    [
+        ("w.tar.gz", tar(LICENSE=b"text", weaviate=PROGRAM)),
+        ("w.zip", zipped(weaviate=PROGRAM)),
+    ],
+)
 @pytest.mark.parametrize("published", [True, False])
 def test_download_reports_progress_and_leaves_only_the_binary(site, tmp_path, no_go, name, archive, published):
     site.files[name] = archive
@@ -140,26 +144,34 @@ def test_download_reports_progress_and_leaves_only_the_binary(site, tmp_path, no
     assert told[0] == ("Downloading Weaviate", 0.0) and ("Downloading Weaviate: 0 of 0 MB", 1.0) in told
 
 
-@pytest.mark.parametrize("fault, reason", [
-    ("missing", "the answer was 404"),
-    ("cut", "peer closed connection|incomplete"),
-    ("stalled", "timed out"),
-    ("page", "no whole archive"),
-    ("half an archive", "no whole archive"),
-    ("damaged", "no whole archive"),
-    ("another member", "no whole archive"),
-    ("another machine's", "does not run on this machine"),
-    ("another digest", "SHA-256"),
-])
+@pytest.mark.parametrize(
+    "fault, reason",
+    [
+        ("missing", "the answer was 404"),
+        ("cut", "peer closed connection|incomplete"),
+        ("stalled", "timed out"),
+        ("page", "no whole archive"),
+        ("half an archive", "no whole archive"),
+        ("damaged", "no whole archive"),
+        ("another member", "no whole archive"),
+        ("another machine's", "does not run on this machine"),
+        ("another digest", "SHA-256"),
+    ],
+)
 def test_a_download_that_goes_wrong_says_why_and_leaves_nothing(site, tmp_path, no_go, monkeypatch, fault, reason):
     monkeypatch.setattr(obtain, "STALL_SECONDS", 0.5)
     good = tar(weaviate=PROGRAM)
     damaged = bytearray(good)
     damaged[len(good) // 2] ^= 255
-    site.files = {"w.tar.gz": {
-        "page": b"<html>sign in</html>", "half an archive": good[: len(good) // 2], "damaged": bytes(damaged),
-        "another member": tar(readme=b""), "another machine's": tar(weaviate=b"\x7fELF\x02\x01\x01" + bytes(100)),
-    }.get(fault, good)}
+    site.files = {
+        "w.tar.gz": {
+            "page": b"<html>sign in</html>",
+            "half an archive": good[: len(good) // 2],
+            "damaged": bytes(damaged),
+            "another member": tar(readme=b""),
+            "another machine's": tar(weaviate=b"\x7fELF\x02\x01\x01" + bytes(100)),
+        }.get(fault, good)
+    }
     if fault == "missing":
         site.files.clear()
     if fault == "another digest":
@@ -208,8 +220,10 @@ def test_where_go_fails_too_both_reasons_stand_in_the_message(tmp_path, no_go):
 
 def test_two_processes_that_lack_it_download_it_once(site, tmp_path):
     site.files["w.tar.gz"] = tar(weaviate=PROGRAM)
-    code = ("import sys; from pathlib import Path; from rag.weaviate import obtain; "
-            "print(obtain.binary(cache=Path(sys.argv[1]), url=sys.argv[2]))")
+    code = (
+        "import sys; from pathlib import Path; from rag.weaviate import obtain; "
+        "print(obtain.binary(cache=Path(sys.argv[1]), url=sys.argv[2]))"
+    )
     command = [sys.executable, "-c", code, str(tmp_path / "cache"), site.url + "w.tar.gz"]
     both = [subprocess.Popen(command, cwd=PROJECT_FOLDER, stdout=subprocess.PIPE, text=True) for _ in range(2)]
     assert {process.communicate()[0].strip() for process in both} == {str(obtain.cached_path(tmp_path / "cache"))}

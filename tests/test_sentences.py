@@ -21,7 +21,11 @@ def test_numbers_and_abbreviations_do_not_end_a_sentence():
 
 
 def test_a_step_keeps_its_number_and_loses_it_when_read_alone():
-    assert texts("1. Open the lid.\n2. Press the switch. Wait.") == ["1. Open the lid.", "2. Press the switch.", "Wait."]
+    assert texts("1. Open the lid.\n2. Press the switch. Wait.") == [
+        "1. Open the lid.",
+        "2. Press the switch.",
+        "Wait.",
+    ]
     assert [readable(unit) for unit in units("1. Open the lid.\n- Or the flap.")] == ["Open the lid.", "Or the flap."]
 
 

@@ -39,8 +39,13 @@ class Holder:
 
     def __init__(self, folder: Path):
         self.process = subprocess.Popen(
-            [sys.executable, "-c", HOLDER, str(folder)], cwd=PROJECT_FOLDER, text=True, start_new_session=True,
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            [sys.executable, "-c", HOLDER, str(folder)],
+            cwd=PROJECT_FOLDER,
+            text=True,
+            start_new_session=True,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
         )
 
     def address(self) -> list[int]:
@@ -185,8 +190,16 @@ def test_a_port_taken_between_its_choice_and_its_use_is_chosen_again(own, monkey
         assert len(chosen) == 2
 
 
-@pytest.mark.parametrize("left", [b"", b'{"pid": 1', b"\xff\x00", b"[]", json.dumps(
-    {"pid": os.getpid(), "http_port": 1, "grpc_port": 2, "version": "1", "kept": True}).encode()])
+@pytest.mark.parametrize(
+    "left",
+    [
+        b"",
+        b'{"pid": 1',
+        b"\xff\x00",
+        b"[]",
+        json.dumps({"pid": os.getpid(), "http_port": 1, "grpc_port": 2, "version": "1", "kept": True}).encode(),
+    ],
+)
 def test_what_was_written_about_a_server_that_is_gone_counts_for_nothing(tmp_path, left):
     (tmp_path / instance.STATE).write_bytes(left)
     (tmp_path / locks.SERVER).touch()
@@ -225,7 +238,10 @@ def test_a_folder_that_cannot_be_made_or_written_is_one_sentence(tmp_path):
     with pytest.raises(ServerError, match=r"The data folder .* cannot be used \(Not a directory\)"):
         server.ensure(Environment(data_folder=tmp_path / "file" / "data"))
     full = subprocess.run(
-        [sys.executable, "-c", HOLDER, str(tmp_path / "full")], cwd=PROJECT_FOLDER, text=True, capture_output=True,
+        [sys.executable, "-c", HOLDER, str(tmp_path / "full")],
+        cwd=PROJECT_FOLDER,
+        text=True,
+        capture_output=True,
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0)),  # every write fails, as on a full disk
     )
     assert "ServerError: The data folder" in full.stderr and "cannot be used" in full.stderr

@@ -28,7 +28,7 @@ OTHER = {
 
 
 def test_the_presets() -> None:
-    assert FUNNEL == Settings()
+    assert Settings() == FUNNEL
     assert (FUNNEL.chunker, FUNNEL.chunk_size, FUNNEL.chunk_overlap, FUNNEL.fusion, FUNNEL.rrf_k) == (
         "recursive",
         1000,

@@ -26,7 +26,9 @@ def test_every_sample_chunk_of_both_presets_has_a_shipped_vector_that_a_new_run_
     shipped = read_shipped(embedders.shipped_files(embedder)[0], embedder)
     keys = [text_key(embedder, text)[:KEY_BYTES] for text in texts]
     assert [key for key in keys if key not in shipped] == []
-    assert len(shipped) == len(set(keys)), "there are vectors of chunks that no longer exist: run data/build_embeddings.py"
+    assert len(shipped) == len(set(keys)), (
+        "there are vectors of chunks that no longer exist: run data/build_embeddings.py"
+    )
     step = max(1, len(texts) // RECOMPUTED)
     fresh = embedder.embed_documents(texts[::step])
     kept = np.stack([shipped[key] for key in keys[::step]])

@@ -15,7 +15,8 @@ from rag.environment import SAMPLES_FOLDER, Environment
 from rag.schema import Chunk
 from rag.weaviate import connection
 from rag.weaviate import store as store_module
-from rag.weaviate.store import Entry, Store, collection_name
+from rag.weaviate.entries import Entry
+from rag.weaviate.store import Store, collection_name
 from tests.support import StubEmbedder, a_chunk, an_entry, client, fresh_name, m1, sample_chunks
 
 __all__ = ["client"]
@@ -160,7 +161,7 @@ def test_each_kind_of_bad_chunk_has_its_reason(store: Store, changes: dict, vect
 def test_what_the_server_itself_refuses_is_read_too_and_not_left_half_stored(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(store_module, "_fault", lambda entry, dimensions: "")
+    monkeypatch.setattr(store_module, "fault", lambda entry, dimensions: "")
     bad_page = an_entry(a_chunk(7, "A page that is no number.", page_start="n/a", page_end="n/a"), m1())
     short = Entry(a_chunk(21, "A vector one number short."), m1().vector("x").tolist()[:7], ("vector",), ())
     rejected = store.write(FINGERPRINT, fifty({7: bad_page, 21: short}), 8)
@@ -175,7 +176,7 @@ def test_what_the_server_itself_refuses_is_read_too_and_not_left_half_stored(
 def test_where_every_chunk_is_refused_every_one_is_named(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     entries = [Entry(entry.chunk, entry.vector[:7], entry.terms, ()) for entry in fifty({})]
     assert len(store.write(FINGERPRINT, entries, 8)) == 50
-    monkeypatch.setattr(store_module, "_fault", lambda entry, dimensions: "")
+    monkeypatch.setattr(store_module, "fault", lambda entry, dimensions: "")
     bad = [an_entry(a_chunk(number, f"Page {number}.", page_start="n/a"), m1()) for number in range(50)]
     rejected = store.write(FINGERPRINT, bad, 8)
     assert [item.chunk.position for item in rejected] == list(range(50))

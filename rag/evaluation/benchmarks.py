@@ -27,7 +27,8 @@ from rag.funnel import run_funnel
 from rag.indexing import document_frequencies, search_terms
 from rag.schema import Chunk, Document, Trace
 from rag.settings import Settings
-from rag.weaviate.store import WRITE_BATCH, Entry
+from rag.weaviate.entries import Entry
+from rag.weaviate.store import WRITE_BATCH
 from rag.workspace import Workspace, open_workspace
 
 Progress = Callable[[str, float | None], None]

@@ -10,13 +10,73 @@ from bs4.element import CData, NavigableString, PreformattedString, Tag
 from rag.loaders.base import clean
 
 IGNORED = frozenset(
-    "script style template noscript nav footer head svg math iframe object select textarea audio video canvas"
-    " rp".split()
+    [
+        "script",
+        "style",
+        "template",
+        "noscript",
+        "nav",
+        "footer",
+        "head",
+        "svg",
+        "math",
+        "iframe",
+        "object",
+        "select",
+        "textarea",
+        "audio",
+        "video",
+        "canvas",
+        "rp",
+    ]
 )
 BLOCKS = frozenset(
-    "address article aside blockquote body caption center dd details dialog div dl dt fieldset figcaption figure form"
-    " h1 h2 h3 h4 h5 h6 header hgroup hr html legend li main menu ol p pre section summary table tbody td tfoot th"
-    " thead tr ul".split()
+    [
+        "address",
+        "article",
+        "aside",
+        "blockquote",
+        "body",
+        "caption",
+        "center",
+        "dd",
+        "details",
+        "dialog",
+        "div",
+        "dl",
+        "dt",
+        "fieldset",
+        "figcaption",
+        "figure",
+        "form",
+        "h1",
+        "h2",
+        "h3",
+        "h4",
+        "h5",
+        "h6",
+        "header",
+        "hgroup",
+        "hr",
+        "html",
+        "legend",
+        "li",
+        "main",
+        "menu",
+        "ol",
+        "p",
+        "pre",
+        "section",
+        "summary",
+        "table",
+        "tbody",
+        "td",
+        "tfoot",
+        "th",
+        "thead",
+        "tr",
+        "ul",
+    ]
 )
 LAYOUT = ["table", "h1", "h2", "h3", "h4", "h5", "h6", "pre"]
 HIDDEN_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)

@@ -57,7 +57,7 @@ def _open(data: bytes, name: str) -> PdfReader:
         raise
     except DependencyError:
         raise LoadError(name, "encrypted; install the cryptography package to read it") from None
-    except Exception as error:  # noqa: BLE001 - damaged files make pypdf raise anything
+    except Exception as error:
         raise LoadError(name, f"damaged PDF, cannot be opened ({type(error).__name__})") from error
     if not count:
         raise LoadError(name, "damaged PDF, it has no pages")
@@ -72,7 +72,7 @@ def _lines(reader: PdfReader) -> tuple[list[list[Line]], list[str]]:
     for number in range(len(reader.pages)):
         try:
             pages.append(lines_of(fragments.read(reader.pages[number], reader)))
-        except Exception:  # noqa: BLE001 - one damaged page must not cost the others
+        except Exception:
             pages.append([])
             failed.append(number + 1)
     empty = [number for number, lines in enumerate(pages, start=1) if not lines and number not in failed]
@@ -88,7 +88,7 @@ def _places(reader: PdfReader, pages: Sequence[Sequence[Line]]) -> tuple[dict[in
     """Where the outline's headings stand on each page."""
     try:
         entries, lost = read_outline(reader)
-    except Exception as error:  # noqa: BLE001 - a damaged outline must not cost the text
+    except Exception as error:
         return {}, [f"the outline could not be read ({type(error).__name__}): the document is one section"]
     places: dict[int, list[Place]] = defaultdict(list)
     taken: dict[int, set[int]] = defaultdict(set)
@@ -201,7 +201,7 @@ def _labels(reader: PdfReader, count: int) -> list[str]:
     """The labels printed on the pages; their numbers from 1 where the file gives none."""
     try:
         labels = [str(label) for label in reader.page_labels]
-    except Exception:  # noqa: BLE001 - damaged labels must not cost the text
+    except Exception:
         labels = []
     return labels if len(labels) == count else [str(number) for number in range(1, count + 1)]
 

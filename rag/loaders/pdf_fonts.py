@@ -62,7 +62,7 @@ class Faces:
         if id(resource) not in self._known:
             try:
                 font = Font.from_font_resource(resource)
-            except Exception as error:  # noqa: BLE001 - a damaged font makes pypdf raise anything
+            except Exception as error:
                 # Not the kind of error that a malformed operator gives, which is passed over.
                 raise RuntimeError("a font of this page cannot be read") from error
             name = f"{font.name} {font.font_descriptor.weight}".lower()

@@ -159,7 +159,7 @@ def _resolved(value: Any) -> Any:
     """The object itself behind a reference; None for what is missing or cannot be read."""
     try:
         value = value.get_object() if value is not None else None
-    except Exception:  # noqa: BLE001 - a damaged object may raise anything, and only costs its own bookmark
+    except Exception:
         return None
     return None if type(value).__name__ == "NullObject" else value
 

@@ -104,14 +104,19 @@ def _client(target: Endpoint, api_key: str) -> WeaviateClient:
     options = GrpcConfig(channel_options=_channel_options(target))
     try:
         return weaviate.connect_to_custom(
-            _bracketed(target.http_host), target.http_port, target.secure,
-            _bracketed(target.grpc_host), target.grpc_port, target.secure,
+            _bracketed(target.http_host),
+            target.http_port,
+            target.secure,
+            _bracketed(target.grpc_host),
+            target.grpc_port,
+            target.secure,
             auth_credentials=Auth.api_key(api_key) if api_key else None,
             # The client's own checks ask the package index for its newest version; ours do not.
             skip_init_checks=True,
             additional_config=AdditionalConfig(
                 timeout=Timeout(init=CHECK_SECONDS, query=QUERY_SECONDS, insert=WRITE_SECONDS),
-                trust_env=not target.direct, grpc_config=options,
+                trust_env=not target.direct,
+                grpc_config=options,
             ),
         )
     except WeaviateBaseError as error:
@@ -124,7 +129,9 @@ def _check_rest(target: Endpoint, api_key: str) -> None:
     headers = {"Authorization": f"Bearer {api_key}"} if api_key else {}
     try:
         answer = httpx.get(
-            f"{target.url}/v1/meta", headers=headers, trust_env=not target.direct,
+            f"{target.url}/v1/meta",
+            headers=headers,
+            trust_env=not target.direct,
             timeout=httpx.Timeout(CHECK_SECONDS, connect=CONNECT_SECONDS),
         )
     except (httpx.HTTPError, httpx.InvalidURL, ValueError) as error:  # ValueError: a host too long to look up
@@ -134,7 +141,8 @@ def _check_rest(target: Endpoint, api_key: str) -> None:
         ) from error
     if answer.status_code in (401, 403):
         raise ServerError(
-            f"Weaviate at {target.url} refuses the API key. Correct WEAVIATE_API_KEY." if api_key
+            f"Weaviate at {target.url} refuses the API key. Correct WEAVIATE_API_KEY."
+            if api_key
             else f"Weaviate at {target.url} asks for an API key. Set WEAVIATE_API_KEY."
         )
     try:

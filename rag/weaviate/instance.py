@@ -57,8 +57,11 @@ def remembered(folder: Path) -> ServerAddress | None:
     try:
         record = json.loads((folder / STATE).read_text(encoding="utf-8"))
         return ServerAddress(
-            pid=int(record["pid"]), http_port=int(record["http_port"]), grpc_port=int(record["grpc_port"]),
-            version=str(record["version"]), kept=record["kept"] is True,
+            pid=int(record["pid"]),
+            http_port=int(record["http_port"]),
+            grpc_port=int(record["grpc_port"]),
+            version=str(record["version"]),
+            kept=record["kept"] is True,
         )
     except (OSError, ValueError, TypeError, KeyError):
         return None  # none, or not whole: the kernel's locks decide what lives, this file only says where

@@ -26,12 +26,23 @@ def launch(folder: Path, binary: Path, ports: Ports) -> ServerAddress:
         (folder / LOG).replace(folder / f"{LOG}.1")
     key = instance.key(folder)
     command = [
-        str(binary), "--scheme", "http", "--host", HOST, "--port", str(ports.http),
-        "--read-timeout=600s", "--write-timeout=600s",
+        str(binary),
+        "--scheme",
+        "http",
+        "--host",
+        HOST,
+        "--port",
+        str(ports.http),
+        "--read-timeout=600s",
+        "--write-timeout=600s",
     ]
     pid = locks.spawn(
-        command, folder / locks.SERVER, name=instance.name(folder), log=folder / LOG,
-        env=settings(folder / instance.DATABASE, key, ports), cwd=folder,
+        command,
+        folder / locks.SERVER,
+        name=instance.name(folder),
+        log=folder / LOG,
+        env=settings(folder / instance.DATABASE, key, ports),
+        cwd=folder,
     )
     if pid is None:
         raise ServerError(f"The data folder {folder} is in use. Name another folder in RAG_DATA_FOLDER.")

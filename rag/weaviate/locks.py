@@ -59,7 +59,11 @@ def is_held(path: Path) -> bool:
 
 
 def spawn(
-    command: Sequence[str], lock: Path, cwd: str | Path, name: str | None = None, log: Path | None = None,
+    command: Sequence[str],
+    lock: Path,
+    cwd: str | Path,
+    name: str | None = None,
+    log: Path | None = None,
     env: Mapping[str, str] | None = None,
 ) -> int | None:
     """Start a process that holds ``lock`` for as long as it lives; its pid, or None where the lock is held already.
@@ -71,8 +75,15 @@ def spawn(
         if not _locked(file.fileno(), shared=False, seconds=PROBE_SECONDS):
             return None
         process = subprocess.Popen(
-            [name or command[0], *command[1:]], executable=command[0], pass_fds=[file.fileno()], env=env, cwd=cwd,
-            stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT, start_new_session=True,
+            [name or command[0], *command[1:]],
+            executable=command[0],
+            pass_fds=[file.fileno()],
+            env=env,
+            cwd=cwd,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
         )
     # Somebody has to take note of its end, or it stays a zombie for as long as this process runs.
     threading.Thread(target=process.wait, name=f"wait-{process.pid}", daemon=True).start()

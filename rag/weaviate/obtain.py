@@ -109,7 +109,9 @@ def _alone(path: Path, report: Progress) -> Iterator[None]:
             waited += 1
             report("Another process is obtaining Weaviate", None)
             if waited > OBTAIN_SECONDS:
-                raise ServerError("Another process has been obtaining Weaviate for half an hour. End it and try again.")
+                raise ServerError(
+                    "Another process has been obtaining Weaviate for half an hour. End it and try again."
+                ) from None
     try:
         yield
     finally:
@@ -171,8 +173,9 @@ def _fetch(url: str, archive: Path, report: Progress) -> str:
     sha = hashlib.sha256()
     try:
         with (
-            httpx.stream("GET", url, follow_redirects=True,
-                         timeout=httpx.Timeout(STALL_SECONDS, connect=CONNECT_SECONDS)) as response,
+            httpx.stream(
+                "GET", url, follow_redirects=True, timeout=httpx.Timeout(STALL_SECONDS, connect=CONNECT_SECONDS)
+            ) as response,
             archive.open("wb") as file,
         ):
             response.raise_for_status()
@@ -222,8 +225,14 @@ def _member(archive: Path) -> Iterator[IO[bytes]]:
 def _built(folder: Path, report: Progress) -> Path:
     report("Building Weaviate with Go (about 3 minutes)", 0.0)
     process = subprocess.Popen(
-        ["go", "install", "-v", MODULE], env={**os.environ, "GOBIN": str(folder)}, cwd=folder,
-        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, errors="replace",
+        ["go", "install", "-v", MODULE],
+        env={**os.environ, "GOBIN": str(folder)},
+        cwd=folder,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        errors="replace",
     )
     limit = threading.Timer(OBTAIN_SECONDS, process.kill)
     limit.start()

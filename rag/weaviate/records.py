@@ -64,12 +64,16 @@ class Records:
         last = ""
         while True:
             with translated("read the catalogue"):
-                page = self._tenants.tenant(COLLECTION).query.fetch_objects(
-                    filters=wanted & Filter.by_property("key").greater_than(last) if last else wanted,
-                    sort=Sort.by_property("key"),
-                    limit=PAGE_WITH_BODIES if bodies else PAGE,
-                    return_properties=fields,
-                ).objects
+                page = (
+                    self._tenants.tenant(COLLECTION)
+                    .query.fetch_objects(
+                        filters=wanted & Filter.by_property("key").greater_than(last) if last else wanted,
+                        sort=Sort.by_property("key"),
+                        limit=PAGE_WITH_BODIES if bodies else PAGE,
+                        return_properties=fields,
+                    )
+                    .objects
+                )
             if not page:
                 return
             yield from (_record(item.properties) for item in page)

@@ -9,17 +9,15 @@ from __future__ import annotations
 import re
 import threading
 from collections import OrderedDict
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Collection, Iterable, Sequence
 
 import numpy as np
 from weaviate import WeaviateClient
 from weaviate.classes.config import Configure, DataType, StopwordsPreset, VectorDistances
-from weaviate.classes.data import DataObject
 from weaviate.classes.query import Filter, HybridFusion, MetadataQuery, Sort
 
 from rag.schema import Chunk, Hit
+from rag.weaviate.entries import Entry, Rejected, chunk_object, fault, to_chunk
 from rag.weaviate.tenants import (
     DEFAULT_WORKSPACE,
     Tenants,
@@ -32,26 +30,7 @@ from rag.weaviate.tenants import (
 WRITE_BATCH = 500
 PAGE = 500
 CHUNK_CACHE = 20_000
-_SURROGATE = re.compile("[\ud800-\udfff]")
 _EXPLAINED = re.compile(r"BM25F_(\S+?)_(frequency|propLength):([0-9.]+)")
-
-
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """One chunk ready to be written: its vector [dimensions] and its search terms."""
-
-    chunk: Chunk
-    vector: Sequence[float]
-    terms: Sequence[str]
-    heading_terms: Sequence[str]
-
-
-@dataclass(frozen=True, slots=True)
-class Rejected:
-    """One chunk that is not stored, and why."""
-
-    chunk: Chunk
-    reason: str
 
 
 class Store:
@@ -77,7 +56,8 @@ class Store:
         return self._tenants.exists(collection_name(fingerprint))
 
     def drop_index(self, fingerprint: str) -> None:
-        """Remove this workspace's chunks of that index, and the collection itself when no workspace uses it any more."""
+        """Remove this workspace's chunks of that index, and the collection itself when no workspace uses it any
+        more."""
         self._tenants.drop(collection_name(fingerprint))
 
     def _create(self, name: str, k1: float, b: float) -> None:
@@ -88,14 +68,15 @@ class Store:
                 *(exact_property(field) for field in ("document_id", "content_hash", "parent_id")),
                 *(stored_property(field, DataType.TEXT) for field in ("text", "document")),
                 *(stored_property(field, DataType.TEXT_ARRAY) for field in ("section", "page_labels")),
-                *(stored_property(f, DataType.INT, True) for f in ("page_start", "page_end", "start", "end", "position")),
+                *(
+                    stored_property(f, DataType.INT, True)
+                    for f in ("page_start", "page_end", "start", "end", "position")
+                ),
             ],
             vector_config=Configure.Vectors.self_provided(
                 vector_index_config=Configure.VectorIndex.hnsw(distance_metric=VectorDistances.COSINE)
             ),
-            inverted_index_config=Configure.inverted_index(
-                bm25_k1=k1, bm25_b=b, stopwords_preset=StopwordsPreset.NONE
-            ),
+            inverted_index_config=Configure.inverted_index(bm25_k1=k1, bm25_b=b, stopwords_preset=StopwordsPreset.NONE),
             multi_tenancy_config=Configure.multi_tenancy(enabled=True),
         )
 
@@ -104,14 +85,14 @@ class Store:
         rejected = []
         sound = []
         for entry in entries:
-            reason = _fault(entry, dimensions)
+            reason = fault(entry, dimensions)
             if reason:
                 rejected.append(Rejected(entry.chunk, reason))
             else:
                 sound.append(entry)
         for begin in range(0, len(sound), WRITE_BATCH):
             batch = sound[begin : begin + WRITE_BATCH]
-            errors = self._tenants.insert(collection_name(fingerprint), [_chunk_object(entry) for entry in batch])
+            errors = self._tenants.insert(collection_name(fingerprint), [chunk_object(entry) for entry in batch])
             rejected += [Rejected(batch[position].chunk, reason) for position, reason in errors.items()]
         return tuple(rejected)
 
@@ -148,10 +129,13 @@ class Store:
         if not self.has_index(fingerprint):
             return 0
         with translated("count chunks"):
-            return self._tenants.tenant(collection_name(fingerprint)).aggregate.over_all(total_count=True).total_count or 0
+            return (
+                self._tenants.tenant(collection_name(fingerprint)).aggregate.over_all(total_count=True).total_count or 0
+            )
 
     def chunks(self, fingerprint: str, ids: Collection[str]) -> dict[str, Chunk]:
-        """The chunks with those ids in that order, from memory where they were read before (an id fixes the content)."""
+        """The chunks with those ids in that order, from memory where they were read before (an id fixes the
+        content)."""
         with self._lock:
             found = {chunk_id: self._chunks[chunk_id] for chunk_id in ids if chunk_id in self._chunks}
             for chunk_id in found:
@@ -162,7 +146,7 @@ class Store:
             tenant = self._tenants.tenant(collection_name(fingerprint))
             with translated("read chunks"):
                 objects = tenant.query.fetch_objects_by_ids(wanted, limit=len(wanted)).objects
-            found.update((str(item.uuid), _chunk(item.properties)) for item in objects)
+            found.update((str(item.uuid), to_chunk(item.properties)) for item in objects)
         with self._lock:
             self._chunks.update((chunk_id, found[chunk_id]) for chunk_id in missing if chunk_id in found)
             while len(self._chunks) > CHUNK_CACHE:
@@ -170,21 +154,27 @@ class Store:
         return {chunk_id: found[chunk_id] for chunk_id in ids if chunk_id in found}
 
     def dense(self, fingerprint: str, vector: np.ndarray, limit: int) -> tuple[Hit, ...]:
-        """The nearest chunks: score is cosine similarity (-1 to 1, higher is nearer), ``why`` has the cosine distance."""
+        """The nearest chunks: score is cosine similarity (-1 to 1, higher is nearer), ``why`` has the cosine
+        distance."""
         if limit < 1:
             return ()
         with translated("search by meaning"):
-            objects = self._tenants.tenant(collection_name(fingerprint)).query.near_vector(
-                np.asarray(vector, dtype=np.float32).tolist(),
-                limit=limit,
-                return_properties=[],
-                return_metadata=MetadataQuery(distance=True),
-            ).objects
+            objects = (
+                self._tenants.tenant(collection_name(fingerprint))
+                .query.near_vector(
+                    np.asarray(vector, dtype=np.float32).tolist(),
+                    limit=limit,
+                    return_properties=[],
+                    return_metadata=MetadataQuery(distance=True),
+                )
+                .objects
+            )
         found = [(str(item.uuid), 1 - item.metadata.distance, {"distance": item.metadata.distance}) for item in objects]
         return _ranked(found)
 
     def sparse(self, fingerprint: str, terms: Sequence[str], limit: int, heading_weight: int) -> tuple[Hit, ...]:
-        """The best chunks by BM25 over the analysed text and headings: score is the BM25 sum, ``why`` its matched terms.
+        """The best chunks by BM25 over the analysed text and headings: score is the BM25 sum, ``why`` its matched
+        terms.
 
         The weight is a whole number because the server reads any other as 0.
         """
@@ -192,29 +182,39 @@ class Store:
             return ()
         fields = ["analysed"] + ([f"heading^{heading_weight:d}"] if heading_weight > 0 else [])
         with translated("search by keywords"):
-            objects = self._tenants.tenant(collection_name(fingerprint)).query.bm25(
-                " ".join(terms),
-                query_properties=fields,
-                limit=limit,
-                return_properties=[],
-                return_metadata=MetadataQuery(score=True, explain_score=True),
-            ).objects
-        found = [(str(item.uuid), item.metadata.score, {"terms": _matched(item.metadata.explain_score)}) for item in objects]
+            objects = (
+                self._tenants.tenant(collection_name(fingerprint))
+                .query.bm25(
+                    " ".join(terms),
+                    query_properties=fields,
+                    limit=limit,
+                    return_properties=[],
+                    return_metadata=MetadataQuery(score=True, explain_score=True),
+                )
+                .objects
+            )
+        found = [
+            (str(item.uuid), item.metadata.score, {"terms": _matched(item.metadata.explain_score)}) for item in objects
+        ]
         return _ranked(found)
 
     def server_hybrid(self, fingerprint: str, terms: Sequence[str], vector: np.ndarray, alpha: float, limit: int):
         """Weaviate's own ranked fusion of both legs, as hits: what our RRF is checked against."""
         with translated("search by both"):
-            objects = self._tenants.tenant(collection_name(fingerprint)).query.hybrid(
-                " ".join(terms),
-                vector=np.asarray(vector, dtype=np.float32).tolist(),
-                alpha=alpha,
-                fusion_type=HybridFusion.RANKED,
-                query_properties=["analysed", "heading"],
-                limit=limit,
-                return_properties=[],
-                return_metadata=MetadataQuery(score=True),
-            ).objects
+            objects = (
+                self._tenants.tenant(collection_name(fingerprint))
+                .query.hybrid(
+                    " ".join(terms),
+                    vector=np.asarray(vector, dtype=np.float32).tolist(),
+                    alpha=alpha,
+                    fusion_type=HybridFusion.RANKED,
+                    query_properties=["analysed", "heading"],
+                    limit=limit,
+                    return_properties=[],
+                    return_metadata=MetadataQuery(score=True),
+                )
+                .objects
+            )
         return _ranked([(str(item.uuid), item.metadata.score, {}) for item in objects])
 
 
@@ -223,55 +223,9 @@ def collection_name(fingerprint: str) -> str:
     return f"FunnelChunks_{fingerprint}"
 
 
-def _chunk_object(entry: Entry) -> DataObject:
-    chunk = entry.chunk
-    properties = {
-        **chunk.to_json(),
-        "analysed": " ".join(entry.terms),
-        "heading": " ".join(entry.heading_terms),
-        "content_hash": chunk.content_hash,
-    }
-    properties = {name: value for name, value in properties.items() if value not in (None, [])}
-    return DataObject(uuid=chunk.id, properties=properties, vector=[float(number) for number in entry.vector])
-
-
-def _chunk(properties: Mapping[str, Any]) -> Chunk:
-    record = {name: properties.get(name) for name in Chunk.__dataclass_fields__}
-    for name in ("section", "page_labels"):
-        record[name] = tuple(record[name] or ())
-    return Chunk(**{**record, "parent_id": record["parent_id"] or ""})
-
-
-def _fault(entry: Entry, dimensions: int) -> str:
-    """Why an entry must not be sent, or "": what the server would refuse, or take and then not find."""
-    chunk = entry.chunk
-    if len(entry.vector) != dimensions:
-        return f"its vector has {len(entry.vector)} numbers where the index has {dimensions}"
-    try:
-        finite = np.isfinite(np.asarray(entry.vector, dtype=np.float32)).all()
-    except (TypeError, ValueError):
-        return "its vector holds something that is no number"
-    if not finite:
-        return "its vector holds a number that is not finite"
-    for name in ("page_start", "page_end", "start", "end", "position"):
-        value = getattr(chunk, name)
-        if not (value is None and name.startswith("page")) and (type(value) is not int or value < 0):
-            return f"its {name} is {value!r}, not a whole number"
-    for name in ("text", "document", "document_id", "parent_id"):
-        value = getattr(chunk, name)
-        if not isinstance(value, str) or not (value.strip() or name == "parent_id"):
-            return f"its {name} is {value!r}, not a text"
-    for name in ("section", "page_labels"):
-        value = getattr(chunk, name)
-        if not isinstance(value, (tuple, list)) or not all(isinstance(part, str) for part in value):
-            return f"its {name} is {value!r}, not a list of texts"
-    if any(_SURROGATE.search(text) for text in (chunk.text, chunk.document, *chunk.section, *chunk.page_labels)):
-        return "it holds half a character (a lone surrogate)"
-    return ""
-
-
 def _matched(explanation: str | None) -> dict[str, dict[str, float]]:
-    """Frequency in the passage and the passage's length in terms, by matched term, read from the server's explanation."""
+    """Frequency in the passage and the passage's length in terms, by matched term, read from the server's
+    explanation."""
     terms: dict[str, dict[str, float]] = {}
     for term, name, number in _EXPLAINED.findall(explanation or ""):
         terms.setdefault(term, {})["frequency" if name == "frequency" else "length"] = float(number)

@@ -1,4 +1,5 @@
-"""A workspace inside a Weaviate: its tenant in each collection, made when first written to, and the client's errors in ours."""
+"""A workspace inside a Weaviate: its tenant in each collection, made when first written to, and the client's errors in
+ours."""
 
 from __future__ import annotations
 
@@ -51,7 +52,8 @@ class Tenants:
             self._ready.add(name)
 
     def known(self, name: str) -> bool:
-        """Like ``exists``, but asks the server only until the answer was yes once: for reading, many times a question."""
+        """Like ``exists``, but asks the server only until the answer was yes once: for reading, many times a
+        question."""
         return name in self._ready or self.exists(name)
 
     def exists(self, name: str) -> bool:
@@ -130,4 +132,6 @@ def translated(action: str) -> Iterator[None]:
         yield
     except (WeaviateBaseError, grpc.RpcError, httpx.HTTPError) as error:
         text = " ".join(str(error).split())
-        raise StoreError(f"Weaviate could not {action}: {text[:300]}. `python -m rag server status` shows the server.") from error
+        raise StoreError(
+            f"Weaviate could not {action}: {text[:300]}. `python -m rag server status` shows the server."
+        ) from error
