@@ -1,10 +1,10 @@
-"""The answer without a language model: the sentences of the kept chunks that answer best, quoted, each with its
-source."""
+"""The answer without a language model: the best sentences of the kept chunks, quoted, each with its source."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from rag.analysis import analyse
 from rag.catalogue import Statistics
@@ -19,15 +19,14 @@ FEWEST_WORDS = 4
 # Each source gives its best sentence where that reaches the first share of the best score, and more at the second.
 FIRST_SHARE = 0.6
 FURTHER_SHARE = 0.95
-# By itself a sentence must come at least this near, of the nearest one's cosine, or hold this share of the question's
-# idf.
+# By itself a sentence must come at least this near, as a share of the nearest one's cosine, or hold this share of the
+# question's idf.
 NEAR_SHARE, HELD_SHARE = 0.6, 0.4
 # A sentence says something new when at most this share of its terms stands in one already quoted.
 REPEATED_SHARE = 0.75
-# Half the sum of three cosines (the sentence, it between its neighbours under its heading, its chunk), the share of the
-# question's idf that
-# the sentence holds, less this for each further source. Compared on the shipped questions by where the gold sentence
-# stood.
+# A sentence scores half the sum of three cosines (its own, that of it between its neighbours under its heading, its
+# chunk's), plus the share of the question's idf that it holds, less this for each further source. Variants were
+# compared on the shipped questions by where the gold sentence came out.
 FURTHER_SOURCE = 0.03
 
 
@@ -50,10 +49,21 @@ class Scored:
 
 
 def score_sentences(
-    question: str, sources: Sequence[Chunk], embedder: Embedder, language: str, statistics: Statistics
+    question: str,
+    sources: Sequence[Chunk],
+    embedder: Embedder,
+    language: str,
+    statistics: Statistics,
+    headers: Mapping[str, str] = MappingProxyType({}),
 ) -> list[Scored]:
-    """Every quotable sentence of the sources in order, scored against the question."""
-    found = [(number, chunk, units(chunk.text, language)) for number, chunk in enumerate(sources, 1)]
+    """Every quotable sentence of the sources in order, scored against the question.
+
+    ``headers`` gives the row of column names, by chunk id, of each chunk that begins inside a table.
+    """
+    found = [
+        (number, chunk, units(chunk.text, language, headers.get(chunk.id, "")))
+        for number, chunk in enumerate(sources, 1)
+    ]
     places = [(number, chunk, of_chunk, i) for number, chunk, of_chunk in found for i in range(len(of_chunk))]
     if not places:
         return []
@@ -68,7 +78,10 @@ def score_sentences(
     def share(terms: set[str]) -> float:
         return sum(statistics.idf(term) for term in terms) / total if total else 0.0
 
-    sound = [_quotable(of_chunk[i], chunk) for _, chunk, of_chunk, i in places]
+    sound = [
+        _quotable(of_chunk[i], of_chunk[i + 1] if i + 1 < len(of_chunk) else None, chunk)
+        for _, chunk, of_chunk, i in places
+    ]
     scored = []
     for quotable, (number, chunk, of_chunk, i), text, window in zip(sound, places, plain, windows, strict=True):
         # Where there are only scraps, a scrap is better than nothing.
@@ -83,10 +96,7 @@ def score_sentences(
 
 
 def choose(scored: Sequence[Scored]) -> list[Scored]:
-    """At most six sentences that score close to the best and do not repeat each other.
-
-    The source with the best sentence comes first; within a source they stand in reading order.
-    """
+    """At most six sentences that score close to the best and do not repeat each other, in reading order."""
     least = NEAR_SHARE * max((item.cosine for item in scored), default=0.0)
     near = [item for item in scored if item.cosine >= least or item.held >= HELD_SHARE]
     ranked = sorted(near, key=lambda item: (-item.score, item.source, item.unit.start))
@@ -101,8 +111,7 @@ def choose(scored: Sequence[Scored]) -> list[Scored]:
         if length + len(item.unit.text) <= MOST_CHARACTERS and not _repeats(item, chosen):
             chosen.append(item)
             length += len(item.unit.text)
-    order = list(dict.fromkeys(item.source for item in chosen))
-    return sorted(chosen, key=lambda item: (order.index(item.source), item.unit.start))
+    return sorted(chosen, key=lambda item: (item.source, item.unit.start))
 
 
 def quote(chosen: Sequence[Scored], sources: Sequence[Chunk]) -> Answer:
@@ -131,15 +140,17 @@ def _heading(chunk: Chunk) -> str:
     return chunk.section[-1] if chunk.section else ""
 
 
-def _quotable(unit: Unit, chunk: Chunk) -> bool:
-    """Not a heading, a caption or a scrap."""
-    words = unit.text.split()
-    if unit.header:
+def _quotable(unit: Unit, following: Unit | None, chunk: Chunk) -> bool:
+    """Not a heading, a question, a table's caption, a scrap, or half a sentence."""
+    if unit.row:
         return len(unit.text) > 3
-    title = " ".join(words).strip("# ")
-    heading = any(title.endswith(part) or part.endswith(title) for part in chunk.section)
-    return len(words) >= FEWEST_WORDS and not heading and unit.text[-1] not in ":?"
+    words = " ".join(unit.text.split()).strip("# ")
+    heading = any(words in title or words.endswith(title) for title in chunk.section)
+    caption = following is not None and following.row and words[-1:] not in ".!…"
+    half = words[:1].islower() and not unit.lead
+    return len(words.split()) >= FEWEST_WORDS and not heading and not caption and not half and words[-1] not in ":?"
 
 
 def _sentence(text: str) -> str:
+    text = text.rstrip(" ;,")
     return text if text[-1] in '.!?…。！？"”»)' else text + "."

@@ -15,11 +15,11 @@ import numpy as np
 from rag import answering
 from rag.analysis import analyse
 from rag.catalogue import IndexRecord
-from rag.embedders.base import clean
 from rag.errors import ProviderError, RagError
 from rag.retrieval import fuse
 from rag.schema import Chunk, Hit, Query, Stage, Trace, Turn, digest
 from rag.settings import Settings
+from rag.text import clean, is_blank
 from rag.workspace import Workspace
 
 MOST_QUERY_TERMS = 128
@@ -87,7 +87,7 @@ def run_funnel(
     embedder that fails is a note beside the sparse list, a language model that fails an answer whose state is failed.
     """
     question = clean(question).strip()
-    if not question:
+    if is_blank(question):
         raise RagError("The question is blank. Type a few words to search for.")
     index = workspace.index(settings)
     if index is None:

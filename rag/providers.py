@@ -45,11 +45,6 @@ def patiently(call: Callable[[], T], attempts: int = 3) -> T:
     raise AssertionError("unreachable")
 
 
-def clean(text: str) -> str:
-    """The text without NUL and lone surrogates, at which models and JSON stumble."""
-    return text.replace("\0", "").encode("utf-8", "ignore").decode("utf-8")
-
-
 def shortened(message: object) -> str:
     """A service's own words on one line, at most 200 characters."""
     text = " ".join(str(message).split())

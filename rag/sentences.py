@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import sentencex
 
@@ -21,33 +21,50 @@ _ITEM = re.compile(r"^(?:[-*+•]|\d{1,3}[.)])\s+")
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """``text[start:end]`` of a passage; ``header`` is the table's header row where the unit is a row under one."""
+    """``text[start:end]`` of a passage.
+
+    ``row`` says that it is a table's row, ``header`` is the row of column names above it where that is known; ``lead``
+    is the line ending in a colon that a list item goes on from.
+    """
 
     text: str
     start: int
     end: int
     header: str = ""
+    row: bool = False
+    lead: str = ""
 
 
-def units(text: str, language: str = "english") -> tuple[Unit, ...]:
-    """The sentences, list items and table rows of a passage in order; blank ones and table rules left out."""
+def units(text: str, language: str = "english", header: str = "") -> tuple[Unit, ...]:
+    """The sentences, list items and table rows of a passage in order; blank ones and table rules left out.
+
+    A table's first row is its header where a rule follows it. ``header`` is the header row of the table that the
+    passage begins in the middle of, where it does.
+    """
+    lines = [(match.start(), match.end(), match.group().strip()) for match in re.finditer(r"[^\n]+", text)]
+    lines = [line for line in lines if line[2]]
     found: list[Unit] = []
-    header = ""
-    in_table = False
-    for line in re.finditer(r"[^\n]+", text):
-        if not line.group().strip():
+    lead = ""
+    for number, (start, end, line) in enumerate(lines):
+        if _RULE_ROW.match(line):
             continue
-        if _RULE_ROW.match(line.group().strip()):
+        if " | " not in line.strip("|"):
+            header = ""
+            sentences = _sentences(text, start, end, language)
+            # An item that goes on from a line ending in a colon ("Do not use it on:") says nothing without it.
+            follows = bool(lead) and bool(_ITEM.match(line) or line[0].islower())
+            found += [
+                replace(unit, lead=lead) if follows and place == 0 else unit for place, unit in enumerate(sentences)
+            ]
+            if not follows:
+                lead = found[-1].text if line.endswith(":") and found else ""
             continue
-        if " | " not in line.group().strip().strip("|"):
-            in_table = False
-            found += _sentences(text, line.start(), line.end(), language)
+        lead = ""
+        if number + 1 < len(lines) and _RULE_ROW.match(lines[number + 1][2]):
+            header = line
             continue
-        if not in_table:
-            in_table, header = True, line.group().strip()
-            continue
-        start, end = _trim(text, line.start(), line.end())
-        found.append(Unit(text[start:end], start, end, header))
+        left, right = _trim(text, start, end)
+        found.append(Unit(text[left:right], left, right, header, row=True))
     return tuple(found)
 
 
@@ -57,9 +74,10 @@ def cells(row: str) -> list[str]:
 
 
 def readable(unit: Unit) -> str:
-    """A unit as a person reads it alone: list marks off, and a table row as "cell (column: cell; column: cell)"."""
-    if not unit.header:
-        return _ITEM.sub("", " ".join(unit.text.split())).strip()
+    """A unit as a person reads it alone: list marks off, a table row as "cell (column: cell; column: cell)"."""
+    if not unit.row:
+        text = _ITEM.sub("", " ".join(unit.text.split())).strip()
+        return f"{_ITEM.sub('', unit.lead)} {text}" if unit.lead else text
     values, names = cells(unit.text), cells(unit.header)
     if len(values) != len(names):
         return "; ".join(value for value in values if value)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -14,11 +15,13 @@ from rag.embedders import Embedder
 from rag.environment import SAMPLES_FOLDER, Environment
 from rag.errors import RagError
 from rag.library import SyncReport
+from rag.schema import Document
 from rag.settings import Settings
 from rag.weaviate.records import Records
 from rag.weaviate.store import Store
 from rag.weaviate.tenants import DEFAULT_WORKSPACE
 
+DOCUMENTS_KEPT = 32
 Progress = Callable[[str, float | None], None]
 
 
@@ -30,6 +33,7 @@ class Workspace:
     store: Store
     catalogue: Catalogue
     _embedders: dict[str, Embedder] = field(default_factory=dict)
+    _documents: OrderedDict[tuple[str, str], Document | None] = field(default_factory=OrderedDict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def embedder(self, name: str) -> Embedder:
@@ -38,6 +42,20 @@ class Workspace:
             if name not in self._embedders:
                 self._embedders[name] = embedders.cached(name, self.environment)
             return self._embedders[name]
+
+    def document(self, document_id: str, revision: str) -> Document | None:
+        """The whole document behind a chunk, or None where it is gone; kept in memory for one revision of the index."""
+        key = (document_id, revision)
+        with self._lock:
+            if key in self._documents:
+                self._documents.move_to_end(key)
+                return self._documents[key]
+        document = self.catalogue.document(document_id)
+        with self._lock:
+            self._documents[key] = document
+            while len(self._documents) > DOCUMENTS_KEPT:
+                self._documents.popitem(last=False)
+        return document
 
     def index(self, settings: Settings) -> IndexRecord | None:
         """The index that a question under these settings searches; None where the workspace has no documents at all.

@@ -25,7 +25,7 @@ LAYERS = (
     ("rag.sentences", "rag.loaders", "rag.chunkers", "rag.embedders", "rag.llms"),
     ("rag.providers", "rag.registry", "rag.weaviate", "rag.analysis"),
     ("rag.environment", "rag.settings"),
-    ("rag.schema",),
+    ("rag.schema", "rag.text"),
     ("rag.errors",),
 )
 LEVELS = {name: level for level, names in enumerate(LAYERS) for name in names}

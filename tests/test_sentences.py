@@ -38,7 +38,25 @@ def test_a_table_row_is_read_with_its_column_names():
 
 
 def test_a_row_with_other_columns_than_the_header_is_read_as_it_stands():
-    assert readable(units("A | B | C\n1 | 2")[0]) == "1; 2"
+    assert readable(units("A | B | C\n--- | --- | ---\n1 | 2")[0]) == "1; 2"
+
+
+def test_a_row_is_no_header_unless_a_rule_follows():
+    assert [readable(unit) for unit in units("| F20 | 15 A |\n| F21 | 10 A |")] == ["F20; 15 A", "F21; 10 A"]
+    assert [readable(unit) for unit in units("| F20 | 15 A |\n| F21 | 10 A |", header="| Fuse | Rating |")] == [
+        "F20 (Rating: 15 A)",
+        "F21 (Rating: 10 A)",
+    ]
+
+
+def test_an_item_goes_on_from_the_line_that_ends_in_a_colon():
+    found = [readable(unit) for unit in units("Do not use it on:\n\n- wet leaves;\n- gravel.\n\nIt stops by itself.")]
+    assert found == [
+        "Do not use it on:",
+        "Do not use it on: wet leaves;",
+        "Do not use it on: gravel.",
+        "It stops by itself.",
+    ]
 
 
 def test_scripts_without_spaces_are_split_after_their_marks():

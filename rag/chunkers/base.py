@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from rag.schema import Chunk, Document, Page, Section
 from rag.settings import Settings
+from rag.text import is_blank
 
 Span = tuple[int, int]
 # A chunker gives spans of document.text, in order; the door trims them, drops blank ones and fills in where they lie.
@@ -68,7 +69,7 @@ def to_chunks(document: Document, spans: Iterable[Span]) -> tuple[Chunk, ...]:
     chunks: list[Chunk] = []
     for start, end in spans:
         start, end = trimmed(text, start, end)
-        if start == end:
+        if is_blank(text[start:end]):
             continue
         pages = _pages(document, page_starts, start, end)
         chunk = Chunk(

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 
 from rag.errors import ProviderError
-from rag.providers import clean
+from rag.text import clean, is_blank
 
 Progress = Callable[[int, int], None]
 
@@ -48,7 +48,7 @@ class Embedder(ABC):
         """
         cleaned = [clean(text) for text in texts]
         for position, text in enumerate(cleaned):
-            if not text.strip():
+            if is_blank(text):
                 raise ProviderError(
                     f"Text {position + 1} of {len(texts)} is blank; {self.name} is sent no blank texts. Leave it out."
                 )
@@ -59,7 +59,7 @@ class Embedder(ABC):
     def embed_query(self, text: str) -> np.ndarray:
         """[d] for a question. Raises ProviderError, without a call where the question is blank."""
         cleaned = clean(text)
-        if not cleaned.strip():
+        if is_blank(cleaned):
             raise ProviderError("The question is blank. Type a few words to search for.")
         return self._checked(self._query(cleaned), 1)[0]
 

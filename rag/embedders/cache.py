@@ -16,8 +16,8 @@ from filelock import FileLock
 
 from rag.embedders.base import Embedder
 from rag.errors import ProviderError
-from rag.providers import clean
 from rag.schema import digest
+from rag.text import clean
 
 KEY_BYTES = 16
 KEYS_PER_QUERY = 500

@@ -8,7 +8,7 @@ from contextlib import closing
 from dataclasses import dataclass
 
 from rag.errors import ProviderError
-from rag.providers import clean
+from rag.text import clean, is_blank
 
 NO_ANSWER = "The model stopped before writing an answer (output limit)"
 CUT = {
@@ -52,7 +52,7 @@ class LLM(ABC):
         Where the stream breaks or is stopped after the first piece, that part is the completion. Raises ProviderError
         where there is no text at all; closing the generator ends the call.
         """
-        if not clean(prompt).strip():
+        if is_blank(clean(prompt)):
             raise ProviderError("The prompt is blank, so no model was asked.")
         pieces: list[str] = []
         with closing(self._stream(clean(system), clean(prompt), max_tokens)) as source:

@@ -13,6 +13,7 @@ from rag.loaders.pdf import load_pdf
 from rag.loaders.tables import load_table
 from rag.loaders.text import load_text
 from rag.schema import Document
+from rag.text import is_blank
 
 LOADERS: dict[str, Loader] = {
     ".txt": load_text,
@@ -39,7 +40,7 @@ def load(path: Path, name: str | None = None, source: str | None = None) -> Docu
         raise LoadError(name, f"files of this kind cannot be read; supported are {', '.join(LOADERS)}")
     data = _read(path, name)
     content = loader(data, name)
-    if not content.text.strip():
+    if is_blank(content.text):
         raise LoadError(name, NO_TEXT)
     return Document(
         name=name,

@@ -9,7 +9,9 @@ from markdown_it.token import Token
 
 from rag.loaders.base import Content, decode, heading_paths, sections_from
 from rag.schema import Block
+from rag.text import is_blank
 
+COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 FRONT_MATTER = re.compile(r"\A---[ \t]*\n(?:.*\n)*?(?:---|\.\.\.)[ \t]*(?:\n|\Z)")
 KINDS = {
     "heading_open": "heading",
@@ -27,6 +29,8 @@ KINDS = {
 def load_markdown(data: bytes, name: str) -> Content:
     """The source text, with a section for each heading that is not inside a quotation, a list or a code block."""
     text = decode(data, name)
+    if is_blank(COMMENT.sub("", text)):
+        return Content("")
     line_starts = [0, *(match.end() for match in re.finditer("\n", text)), len(text)]
     inline_parser, parser = MarkdownIt("commonmark"), MarkdownIt("commonmark").enable("table")
     # Only headings need their inline markup read.

@@ -19,8 +19,11 @@ if TYPE_CHECKING:
 
 CONNECT_SECONDS = 5.0
 CHECK_SECONDS = 10.0
-QUERY_SECONDS = 30
+QUERY_SECONDS = 10  # nobody waits longer for a search that takes milliseconds
 WRITE_SECONDS = 120
+REST_RETRIES = 1  # of 5 seconds each, where a host does not take the call
+GRPC_RETRIES = 0  # beyond one after a second; then two more seconds and it is given up
+RECONNECT_MS = (100, 500)  # at first and at most
 DEFAULT_PORT = 8080
 DEFAULT_GRPC_PORT = 50051
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
@@ -98,9 +101,10 @@ def connected(environment: Environment, progress: Progress | None = None) -> Ite
 def _client(target: Endpoint, api_key: str) -> WeaviateClient:
     import weaviate
     from weaviate.classes.init import AdditionalConfig, Auth, Timeout
-    from weaviate.config import GrpcConfig
+    from weaviate.config import ConnectionConfig, GrpcConfig
     from weaviate.exceptions import WeaviateBaseError
 
+    _bound_retries()
     options = GrpcConfig(channel_options=_channel_options(target))
     try:
         return weaviate.connect_to_custom(
@@ -115,12 +119,21 @@ def _client(target: Endpoint, api_key: str) -> WeaviateClient:
             skip_init_checks=True,
             additional_config=AdditionalConfig(
                 timeout=Timeout(init=CHECK_SECONDS, query=QUERY_SECONDS, insert=WRITE_SECONDS),
+                connection=ConnectionConfig(session_pool_max_retries=REST_RETRIES),
                 trust_env=not target.direct,
                 grpc_config=options,
             ),
         )
     except WeaviateBaseError as error:
         raise ServerError(f"Weaviate at {target.url} cannot be used: {' '.join(str(error).split())}") from error
+
+
+def _bound_retries() -> None:
+    """Let the client give up a server that is gone after 3 seconds; its own patience, 63, is no setting of it."""
+    from weaviate.connect import v4
+    from weaviate.retry import _Retry
+
+    v4._Retry = lambda n=GRPC_RETRIES: _Retry(min(n, GRPC_RETRIES))
 
 
 def _check_rest(target: Endpoint, api_key: str) -> None:
@@ -175,8 +188,11 @@ def _check_grpc(target: Endpoint) -> None:
 
 
 def _channel_options(target: Endpoint) -> list[tuple[str, int]]:
+    # A server that is back is found again at once; by itself gRPC would look for it every two minutes in the end.
+    first, most = RECONNECT_MS
+    options = [("grpc.initial_reconnect_backoff_ms", first), ("grpc.max_reconnect_backoff_ms", most)]
     # gRPC would send even calls to this machine through a proxy named in the environment.
-    return [("grpc.enable_http_proxy", 0)] if target.direct else []
+    return [*options, ("grpc.enable_http_proxy", 0)] if target.direct else options
 
 
 def _cloud_grpc_host(host: str) -> str:
