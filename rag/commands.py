@@ -62,6 +62,7 @@ def index(options: argparse.Namespace, environment: Environment, progress: Progr
     failed = (*report.failed, *built.failed)
     lines = [f"Documents: {report.sentence()}", f"Index: {built.sentence()}"]
     lines += [f"  failed: {failure.name}: {failure.reason}" for failure in failed]
+    lines += [f"  note: {notice}" for notice in built.notices]
     return Result(both, terminal.safe("\n".join(lines))), not failed
 
 

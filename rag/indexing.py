@@ -115,6 +115,7 @@ def _build(
         _write(writer, gone, stale, indexed, tally, progress)
     finally:
         writer.finish()
+    tally.lists["notices"] += writer.notices
     return tally.report()
 
 
@@ -175,13 +176,15 @@ class _Writer:
         self.store, self.catalogue, self.embedder, self.settings = store, catalogue, embedder, settings
         self.fingerprint = settings.fingerprint()
         self.index = index
+        self.notices: list[str] = []
 
     def replace(self, document: Document, progress: Callable[[float], None]) -> tuple[int, tuple[Rejected, ...]]:
         """Write the document's chunks, then delete what else is stored of it; chunks in all, and those refused."""
         chunks = chunkers.chunk(document, self.settings)
-        vectors = self.embedder.embed_documents(
-            [chunk.text for chunk in chunks], lambda done, of: progress(0.9 * done / max(of, 1))
-        )
+        texts = [chunk.text for chunk in chunks]
+        vectors = self.embedder.embed_documents(texts, lambda done, of: progress(0.9 * done / max(of, 1)))
+        cut = self.embedder.notices(texts)
+        self.notices += [f"{document.name}, chunk {position + 1}: {notice}" for position, notice in sorted(cut.items())]
         self._open(vectors.shape[1])
         entries = [
             Entry(chunk, vector, *search_terms(chunk, self.settings.language))

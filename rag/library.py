@@ -30,13 +30,17 @@ class Failure:
 
 @dataclass(frozen=True)
 class SyncReport:
-    """What a sync did, in document names; ``stored`` and ``rejected`` count chunks written in this run."""
+    """What a sync did, in document names; ``stored`` and ``rejected`` count chunks written in this run.
+
+    ``notices`` are sentences about what did get in, but not as it stands: a text cut by a model's limit.
+    """
 
     added: tuple[str, ...] = ()
     changed: tuple[str, ...] = ()
     kept: tuple[str, ...] = ()
     removed: tuple[str, ...] = ()
     failed: tuple[Failure, ...] = ()
+    notices: tuple[str, ...] = ()
     stored: int = 0
     rejected: int = 0
 
@@ -55,7 +59,7 @@ class Tally:
     """A report in the making."""
 
     lists: dict[str, list] = field(
-        default_factory=lambda: {n: [] for n in ("added", "changed", "kept", "removed", "failed")}
+        default_factory=lambda: {n: [] for n in ("added", "changed", "kept", "removed", "failed", "notices")}
     )
     stored: int = 0
     rejected: int = 0

@@ -136,3 +136,15 @@ def test_a_file_name_that_is_no_text_is_cleaned(workspace: Workspace, tmp_path: 
     assert (added.added, built.stored) == (("caf.txt",), 1)
     assert stored(workspace) == [("caf.txt", KILNS)]
     assert sync(workspace, folder) == (SyncReport(kept=("caf.txt",)), SyncReport(kept=("caf.txt",)))
+
+
+def test_b15_a_text_that_the_model_does_not_read_whole_is_named_in_the_report(
+    workspace: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = workspace.embedder("m1")
+    monkeypatch.setattr(
+        model, "notices", lambda texts: {0: f"m1 reads only the first 9 of these {len(texts[0])} characters."}
+    )
+    built = sync(workspace, write_files(tmp_path / "files", a_txt=KILNS))[1]
+    assert built.notices == (f"a.txt, chunk 1: m1 reads only the first 9 of these {len(KILNS)} characters.",)
+    assert built.added == ("a.txt",) and not built.failed

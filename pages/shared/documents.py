@@ -98,9 +98,8 @@ def report_rows(report: SyncReport) -> list[dict[str, str]]:
     """One row a document that a sync added, changed, removed, or could not read."""
     words = {"added": "added", "changed": "replaced", "kept": "already here, unchanged", "removed": "removed"}
     rows = [{"Document": name, "What happened": word} for kind, word in words.items() for name in getattr(report, kind)]
-    return rows + [
-        {"Document": failure.name, "What happened": f"not added: {failure.reason}"} for failure in report.failed
-    ]
+    rows += [{"Document": failure.name, "What happened": f"not added: {failure.reason}"} for failure in report.failed]
+    return rows + [{"Document": "", "What happened": notice} for notice in report.notices]
 
 
 def _state(record: DocumentRecord, held: Any) -> str:
@@ -141,4 +140,4 @@ def _indexed(workspace: Workspace, settings: Settings, report: SyncReport, progr
     """The report of the documents, with what could not be indexed of them."""
     progress("Bringing the index up to date", None)
     built = workspace.build(settings, progress)
-    return report + SyncReport(failed=built.failed)
+    return report + SyncReport(failed=built.failed, notices=built.notices)
