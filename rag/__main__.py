@@ -83,7 +83,7 @@ def _parser() -> argparse.ArgumentParser:
     index = add(
         "index", commands.index, "Add files or folders and bring the index up to date; without a path, the samples."
     )
-    index.add_argument("paths", nargs="*", type=Path, metavar="PATH")
+    index.add_argument("paths", nargs="*", metavar="PATH")
     index.add_argument("--rebuild", action="store_true", help="build a new index where the embedder changed")
     for name, run, text in (
         ("ask", commands.ask, "Answer a question: answer and sources on stdout, the funnel's lists on stderr."),

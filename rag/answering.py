@@ -109,7 +109,9 @@ def _with(trace: Trace, found: Answer, *stages: Stage) -> Trace:
 def _declined(trace: Trace, sources: Sequence[Chunk], settings: Settings, statistics: Statistics) -> str:
     """Why the question is declined before anything is written, or "": nothing found, or another subject altogether."""
     if not sources:
-        return "Nothing was found." if statistics.chunks else "The index is empty: add documents on the Documents page."
+        if not statistics.chunks:
+            return "The index is empty: add documents on the Documents page."
+        return trace.stage("fused").note or "Nothing was found."
     dense = trace.stage("dense")
     if not dense or not dense.hits or settings.embedder != LOCAL_EMBEDDER:
         return ""

@@ -6,6 +6,7 @@ import argparse
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
 from rag import library, terminal
@@ -42,19 +43,23 @@ def _workspace(
 def index(options: argparse.Namespace, environment: Environment, progress: Progress) -> tuple[Result, bool]:
     """Add the given paths (none: the samples, and what is there already) and build; not sound where anything failed."""
     with _workspace(options, environment, progress) as (workspace, settings):
-        paths = [path.expanduser() for path in options.paths]
+        if any(not path.strip() for path in options.paths):
+            raise SettingsError("An empty path was given. Name a file or a folder; . is the current one.")
+        paths = [Path(path).expanduser() for path in options.paths]
         if not options.rebuild and paths:
             workspace.check(settings)
         report = library.SyncReport()
         if paths:
             report = library.add_paths(workspace.catalogue, paths, progress)
+            if report == library.SyncReport(failed=report.failed):
+                raise RagError("; ".join(f"{failure.name}: {failure.reason}" for failure in report.failed))
         elif workspace.catalogue.samples() != SAMPLES_REMOVED:
             report = library.add_paths(workspace.catalogue, [SAMPLES_FOLDER], progress)
         elif not workspace.catalogue.documents():
             raise RagError(
                 f"The samples were removed and nothing else is there. Name a path; {SAMPLES_FOLDER} brings them back."
             )
-        built = workspace.build(settings, progress, options.rebuild)
+        built = workspace.build(settings, progress, rebuild=options.rebuild)
         if not workspace.catalogue.samples():
             # Own documents came first: the samples were never wanted.
             workspace.catalogue.set_samples(SAMPLES_REMOVED)

@@ -187,8 +187,8 @@ def _fuse(run: _Run, legs: Mapping[str, Stage]) -> Stage:
 
     def compute() -> tuple[Stage, None]:
         hits = fuse(lists, settings.fusion, settings.rrf_k, weights)
-        off = not lists or (settings.fusion != "rrf" and settings.fusion not in lists)
-        note = "Every list that the fusion takes is switched off: raise its number of candidates." if off else ""
+        taken = [name for name in lists if (weights[name] > 0 if settings.fusion == "rrf" else name == settings.fusion)]
+        note = "" if taken else "Every list that the fusion takes is switched off: raise its candidates or its weight."
         return Stage("fused", settings.fusion, hits=hits, query=0, note=note), None
 
     return run.stage("fused", inputs, compute)[0]

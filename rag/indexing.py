@@ -37,6 +37,12 @@ def _only_one(folder: Path, workspace: str):
         ) from None
 
 
+def validate(settings: Settings) -> None:
+    """Raises SettingsError where there is no such language or chunker, before anything is written."""
+    analyse("", settings.language)
+    chunkers.find(settings.chunker)
+
+
 def check_embedder(catalogue: Catalogue, embedder: Embedder, settings: Settings) -> None:
     """Raises IndexMismatchError where the workspace is indexed, but not with this embedder at this size."""
     indexes = catalogue.indexes()
@@ -69,15 +75,18 @@ def build(
     lock_folder: Path,
     progress: Progress = quiet,
     rebuild: bool = False,
+    other_embedder: bool = False,
 ) -> SyncReport:
     """Bring the index of ``settings.plan()`` in line with the workspace's documents: only what differs is chunked and
     written.
 
     New chunks of a document are complete before its old ones go, and it counts as indexed only then, so a run that is
-    broken off is taken up by the next. ``rebuild`` allows an embedder that no index of the workspace has yet.
+    broken off is taken up by the next. ``rebuild`` writes every document anew; it and ``other_embedder`` allow an
+    embedder that no index of the workspace has yet.
     Raises IndexMismatchError before anything is written.
     """
-    if not rebuild:
+    validate(settings)
+    if not rebuild and not other_embedder:
         check_embedder(catalogue, embedder, settings)
     with _only_one(lock_folder, store.workspace):
         return _build(store, catalogue, embedder, settings, progress, rebuild)
@@ -96,6 +105,7 @@ def _build(
         index = None
     documents = catalogue.documents()
     indexed = catalogue.indexed(fingerprint)
+    damaged = _damaged(store, fingerprint, indexed) if index else set()
     tally = Tally()
     present = {record.id for record in documents}
     gone = [record for document_id, record in indexed.items() if document_id not in present]
@@ -105,6 +115,8 @@ def _build(
         if record.id not in indexed
         or indexed[record.id].content_hash != record.content_hash
         or not indexed[record.id].complete
+        or rebuild
+        or record.id in damaged
     ]
     differing = {record.id for record in stale}
     tally.lists["kept"] = [record.name for record in documents if record.id not in differing]
@@ -117,6 +129,17 @@ def _build(
         writer.finish()
     tally.lists["notices"] += writer.notices
     return tally.report()
+
+
+def _damaged(store: Store, fingerprint: str, indexed: Mapping[str, IndexedRecord]) -> set[str]:
+    """Documents of which the store holds other than the catalogue says; asked one by one only where the sum is off."""
+    if store.count(fingerprint) == sum(record.chunks for record in indexed.values()):
+        return set()
+    return {
+        document_id
+        for document_id, record in indexed.items()
+        if len(store.chunk_ids(fingerprint, document_id)) != record.chunks
+    }
 
 
 def _write(

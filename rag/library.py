@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -76,10 +77,11 @@ def quiet(message: str, fraction: float | None = None) -> None:
 
 
 def source_of(path: Path) -> str:
-    """What a file is known by: ``samples/...`` for the shipped ones, else its full path."""
-    path = path.resolve()
+    """What a file is known by: ``samples/...`` for the shipped ones, else its full path with links left as they are."""
+    full = Path(os.path.abspath(path))
     samples = SAMPLES_FOLDER.resolve()
-    return SAMPLES_PREFIX + path.relative_to(samples).as_posix() if path.is_relative_to(samples) else str(path)
+    place = full.resolve()
+    return SAMPLES_PREFIX + place.relative_to(samples).as_posix() if place.is_relative_to(samples) else str(full)
 
 
 def _prefix(folder: Path) -> str:
@@ -89,31 +91,48 @@ def _prefix(folder: Path) -> str:
 
 
 def add_paths(catalogue: Catalogue, paths: Sequence[Path], progress: Progress = quiet) -> SyncReport:
-    """Load the files and folders that are new or changed into the workspace; files gone from a given folder are
-    removed.
+    """Load the files and folders that are new or changed into the workspace; what is gone from them is removed.
 
-    A file that cannot be read is reported by name and stops nothing. Raises LoadError for a path that does not exist.
+    A file, folder or path that cannot be read is reported by name and stops nothing; what is known of it stays.
     """
-    found: dict[str, tuple[Path, str]] = {}
-    folders = []
-    for path in paths:
-        base = path if path.is_dir() else path.parent
-        folders += [_prefix(path)] if path.is_dir() else []
-        found |= {
-            source_of(file): (file, clean(file.relative_to(base).as_posix())) for file in loaders.find_files(path)
-        }
     known = {record.source: record for record in catalogue.documents()}
     tally = Tally()
-    for source, record in known.items():
-        if source not in found and any(source.startswith(folder) for folder in folders):
-            catalogue.remove_document(record.id)
-            tally.lists["removed"].append(record.name)
+    found: dict[str, tuple[Path, str]] = {}
+    gone: set[str] = set()
+    unreadable: list[Path] = []
+    for path in paths:
+        prefix = _prefix(path)
+        below = {source for source in known if source == source_of(path) or source.startswith(prefix)}
+        try:
+            files = loaders.find_files(path, unreadable)
+        except LoadError as error:
+            gone |= below
+            if not below:
+                tally.lists["failed"].append(Failure(clean(error.name), error.reason))
+            continue
+        base = path if path.is_dir() else path.parent
+        found |= {source_of(file): (file, _name(file, base)) for file in files}
+        gone |= below
+    for folder in unreadable:
+        gone = {source for source in gone if not source.startswith(_prefix(folder))}
+        tally.lists["failed"].append(Failure(clean(str(folder)), "this folder cannot be looked into"))
+    for source in sorted(gone - set(found)):
+        catalogue.remove_document(known[source].id)
+        tally.lists["removed"].append(known[source].name)
     for number, (source, (file, name)) in enumerate(found.items()):
         progress(f"Reading {name}", number / len(found))
         _add(catalogue, file, name, source, known.get(source), tally)
     if any(source.startswith(SAMPLES_PREFIX) for source in found):
         catalogue.set_samples(SAMPLES_PRESENT)
     return tally.report()
+
+
+def _name(file: Path, base: Path) -> str:
+    """What people see: the path below the folder that was given; a sample keeps its name whichever folder that was."""
+    source = source_of(file)
+    return clean(
+        source.removeprefix(SAMPLES_PREFIX) if source.startswith(SAMPLES_PREFIX) else file.relative_to(base).as_posix()
+    )
 
 
 def add_upload(catalogue: Catalogue, path: Path, name: str) -> SyncReport:
@@ -127,12 +146,16 @@ def add_upload(catalogue: Catalogue, path: Path, name: str) -> SyncReport:
 
 def _add(catalogue: Catalogue, file: Path, name: str, source: str, known: DocumentRecord | None, tally: Tally) -> None:
     try:
-        file_hash = hashlib.sha256(f"{LOADERS_VERSION} {name} ".encode() + file.read_bytes()).hexdigest()
-        if known and known.file_hash == file_hash:
-            return tally.lists["kept"].append(name)
-        document = loaders.load(file, name, source)
+        data = loaders.read(file, name)
     except OSError as error:
-        return tally.lists["failed"].append(Failure(name, error.strerror or str(error)))
+        return tally.lists["failed"].append(Failure(name, f"cannot be read ({error.strerror or error})"))
+    except LoadError as error:
+        return tally.lists["failed"].append(Failure(name, error.reason))
+    file_hash = hashlib.sha256(f"{LOADERS_VERSION} {name} ".encode() + data).hexdigest()
+    if known and known.file_hash == file_hash:
+        return tally.lists["kept"].append(name)
+    try:
+        document = loaders.parse(data, file, name, source)
     except LoadError as error:
         if known:
             # What the file used to say is no longer so; an old text must not be quoted.

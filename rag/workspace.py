@@ -65,6 +65,7 @@ class Workspace:
         record = self.catalogue.index(settings.fingerprint())
         if record is not None:
             return record
+        indexing.validate(settings)
         if not self.catalogue.documents():
             return None
         self.check(settings)
@@ -77,17 +78,19 @@ class Workspace:
         """Raises IndexMismatchError where the documents are indexed with other embedders only."""
         indexing.check_embedder(self.catalogue, self.embedder(settings.embedder), settings)
 
-    def build(self, settings: Settings, progress: Progress = library.quiet, rebuild: bool = False) -> SyncReport:
+    def build(self, settings: Settings, progress: Progress = library.quiet, **options: bool) -> SyncReport:
         """Bring the index of these settings in line with the documents; see ``rag.indexing.build``."""
         embedder = self.embedder(settings.embedder)
         folder = self.environment.data_folder
-        return indexing.build(self.store, self.catalogue, embedder, settings, folder, progress, rebuild)
+        return indexing.build(self.store, self.catalogue, embedder, settings, folder, progress, **options)
 
     def start(self, settings: Settings, progress: Progress = library.quiet) -> SyncReport:
-        """On the first start add the shipped samples; then see to it that the index is whole. Fast when nothing
-        changed."""
+        """On the default workspace's first start add the shipped samples; then see to it that the index is whole.
+
+        Fast when nothing changed.
+        """
         report = SyncReport()
-        if not self.catalogue.samples():
+        if self.store.workspace == DEFAULT_WORKSPACE and not self.catalogue.samples():
             report = library.add_paths(self.catalogue, [SAMPLES_FOLDER], progress)
         if not self.catalogue.documents():
             return report

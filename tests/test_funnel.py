@@ -227,7 +227,7 @@ def test_a_leg_switched_off_has_no_stage_and_makes_no_call(shared: Workspace, mo
     nothing = ask(shared, dense_candidates=0, fusion="dense")
     assert (
         nothing.stage("fused").note
-        == "Every list that the fusion takes is switched off: raise its number of candidates."
+        == "Every list that the fusion takes is switched off: raise its candidates or its weight."
     )
 
 

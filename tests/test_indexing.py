@@ -11,7 +11,6 @@ from weaviate import WeaviateClient
 
 from rag import chunkers, library, loaders
 from rag.environment import Environment
-from rag.errors import LoadError
 from rag.library import Failure, SyncReport
 from rag.schema import Chunk, Document
 from rag.settings import Settings
@@ -87,7 +86,7 @@ def test_a_changed_file_leaves_the_others_alone_and_gives_the_index_a_new_revisi
     assert after == replace(before, revision=after.revision) and after.revision != before.revision
 
 
-def test_paths_are_added_to_what_is_there_and_one_that_is_missing_is_an_error(
+def test_paths_are_added_to_what_is_there_and_one_that_is_missing_stops_nothing(
     workspace: Workspace, tmp_path: Path
 ) -> None:
     one, two = write_files(tmp_path / "one", a_txt=KILNS), write_files(tmp_path / "two", a_txt=GLAZE)
@@ -95,9 +94,11 @@ def test_paths_are_added_to_what_is_there_and_one_that_is_missing_is_an_error(
     added, _ = sync(workspace, two / "a.txt")
     assert added.added == ("a.txt",)
     assert stored(workspace) == [("a.txt", GLAZE), ("a.txt", KILNS)]
-    with pytest.raises(LoadError, match="nowhere: no such file or folder"):
-        library.add_paths(workspace.catalogue, [tmp_path / "nowhere"])
-    assert len(stored(workspace)) == 2
+    report = library.add_paths(workspace.catalogue, [tmp_path / "nowhere", one])
+    assert [(failure.name, failure.reason) for failure in report.failed] == [
+        (str(tmp_path / "nowhere"), "no such file or folder")
+    ]
+    assert report.kept == ("a.txt",) and len(stored(workspace)) == 2
 
 
 def test_files_without_text_are_named_and_stop_nothing(workspace: Workspace, tmp_path: Path) -> None:

@@ -98,6 +98,7 @@ def test_samples_come_by_themselves_once_and_never_again_when_removed(
     samples = write_files(tmp_path / "samples", a_txt=KILNS, b_txt=GLAZE)
     monkeypatch.setattr(library, "SAMPLES_FOLDER", samples)
     monkeypatch.setattr(workspace_module, "SAMPLES_FOLDER", samples)
+    monkeypatch.setattr(workspace_module, "DEFAULT_WORKSPACE", workspace.store.workspace)
     assert workspace.start(settings_for()).stored == 2
     own = write_files(tmp_path / "own", c_txt="Clay is earth.")
     sync(workspace, own)

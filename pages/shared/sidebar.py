@@ -211,7 +211,7 @@ def _use_index(workspace: Workspace, wanted: Settings) -> None:
 
 
 def _build(workspace: Workspace, wanted: Settings, progress: jobs.Progress) -> SyncReport:
-    return workspace.build(wanted, progress, rebuild=True)
+    return workspace.build(wanted, progress, other_embedder=True)
 
 
 def _take(wanted: Settings, report: SyncReport) -> None:

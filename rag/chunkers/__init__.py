@@ -14,6 +14,11 @@ CHUNKERS: dict[str, Chunker] = {"paragraph": paragraph, "recursive": recursive}
 
 def chunk(document: Document, settings: Settings) -> tuple[Chunk, ...]:
     """The document's chunks in order, none blank, with ``document.text[start:end] == text``. Raises SettingsError."""
-    if settings.chunker not in CHUNKERS:
-        raise SettingsError(f"There is no chunker called {settings.chunker!r}. Choose one of: {', '.join(CHUNKERS)}.")
-    return to_chunks(document, CHUNKERS[settings.chunker](document, settings))
+    return to_chunks(document, find(settings.chunker)(document, settings))
+
+
+def find(name: str) -> Chunker:
+    """The chunker of that name. Raises SettingsError."""
+    if name not in CHUNKERS:
+        raise SettingsError(f"There is no chunker called {name!r}. Choose one of: {', '.join(CHUNKERS)}.")
+    return CHUNKERS[name]

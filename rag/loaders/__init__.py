@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 from pathlib import Path
 
 from rag.errors import LoadError
@@ -35,16 +36,40 @@ def load(path: Path, name: str | None = None, source: str | None = None) -> Docu
     """The file as a Document; ``name`` defaults to the file's name, ``source`` to its path. Raises LoadError."""
     path = Path(path)
     name = name or path.name
-    loader = LOADERS.get(path.suffix.lower())
-    if loader is None:
+    try:
+        data = read(path, name)
+    except FileNotFoundError:
+        raise LoadError(name, "no such file") from None
+    except OSError as error:
+        raise LoadError(name, f"cannot be read ({error.strerror or error})") from None
+    return parse(data, path, name, source or path.as_posix())
+
+
+def read(path: Path, name: str) -> bytes:
+    """The file's bytes, once kind and size are known to be right.
+
+    Raises LoadError where the file is none that is read here, OSError where it cannot be read now.
+    """
+    if path.suffix.lower() not in LOADERS:
         raise LoadError(name, f"files of this kind cannot be read; supported are {', '.join(LOADERS)}")
-    data = _read(path, name)
-    content = loader(data, name)
+    status = path.stat()
+    if not stat.S_ISREG(status.st_mode):
+        raise LoadError(name, "not a file")
+    if status.st_size > MAX_MEGABYTES * 1_000_000:
+        raise LoadError(name, f"too large ({status.st_size / 1_000_000:.0f} MB; the limit is {MAX_MEGABYTES} MB)")
+    return path.read_bytes()
+
+
+def parse(data: bytes, path: Path, name: str, source: str) -> Document:
+    """The Document that the bytes of ``path`` hold. Raises LoadError."""
+    if not data.strip():
+        raise LoadError(name, NO_TEXT)
+    content = LOADERS[path.suffix.lower()](data, name)
     if is_blank(content.text):
         raise LoadError(name, NO_TEXT)
     return Document(
         name=name,
-        source=source or path.as_posix(),
+        source=source,
         text=content.text,
         sections=content.sections,
         pages=content.pages,
@@ -53,10 +78,10 @@ def load(path: Path, name: str | None = None, source: str | None = None) -> Docu
     )
 
 
-def find_files(path: Path) -> list[Path]:
+def find_files(path: Path, unreadable: list[Path] | None = None) -> list[Path]:
     """The supported files in a folder and the folders in it, sorted, hidden ones left out; or the file itself.
 
-    Raises LoadError where there is nothing at ``path``.
+    Folders that cannot be looked into are added to ``unreadable``. Raises LoadError where there is nothing at ``path``.
     """
     path = Path(path)
     if not path.exists():
@@ -65,7 +90,12 @@ def find_files(path: Path) -> list[Path]:
         return [path]
     found: list[Path] = []
     seen: set[Path] = set()
-    for folder, folders, names in os.walk(path, followlinks=True):
+
+    def note(error: OSError) -> None:
+        if unreadable is not None:
+            unreadable.append(Path(error.filename))
+
+    for folder, folders, names in os.walk(path, onerror=note, followlinks=True):
         # A link may lead back to a folder above it.
         if (place := Path(folder).resolve()) in seen:
             folders.clear()
@@ -75,18 +105,3 @@ def find_files(path: Path) -> list[Path]:
         files = [Path(folder, name) for name in names if not name.startswith(".")]
         found += [file for file in files if file.suffix.lower() in LOADERS and file.is_file()]
     return sorted(found)
-
-
-def _read(path: Path, name: str) -> bytes:
-    try:
-        size = path.stat().st_size
-        if size > MAX_MEGABYTES * 1_000_000:
-            raise LoadError(name, f"too large ({size / 1_000_000:.0f} MB; the limit is {MAX_MEGABYTES} MB)")
-        data = path.read_bytes()
-    except FileNotFoundError:
-        raise LoadError(name, "no such file") from None
-    except OSError as error:
-        raise LoadError(name, f"cannot be read ({error.strerror or error})") from None
-    if not data.strip():
-        raise LoadError(name, NO_TEXT)
-    return data

@@ -29,7 +29,7 @@ KINDS = {
 def load_markdown(data: bytes, name: str) -> Content:
     """The source text, with a section for each heading that is not inside a quotation, a list or a code block."""
     text = decode(data, name)
-    if is_blank(COMMENT.sub("", text)):
+    if is_blank(COMMENT.sub("", _without_front_matter(text))):
         return Content("")
     line_starts = [0, *(match.end() for match in re.finditer("\n", text)), len(text)]
     inline_parser, parser = MarkdownIt("commonmark"), MarkdownIt("commonmark").enable("table")
