@@ -65,7 +65,7 @@ def index(options: argparse.Namespace, environment: Environment, progress: Progr
             workspace.catalogue.set_samples(SAMPLES_REMOVED)
     both = {"documents": asdict(report), "index": asdict(built)}
     failed = (*report.failed, *built.failed)
-    lines = [f"Documents: {report.sentence()}", f"Index: {built.sentence()}"]
+    lines = [f"Documents: {report.sentence(chunks=False)}", f"Index: {built.sentence()}"]
     lines += [f"  failed: {failure.name}: {failure.reason}" for failure in failed]
     lines += [f"  note: {notice}" for notice in built.notices]
     return Result(both, terminal.safe("\n".join(lines))), not failed

@@ -27,15 +27,20 @@ UNKNOWN_SHARE, UNKNOWN_NEARNESS = 0.8, 0.55
 # A word that a few passages lack may be put otherwise there; one that many lack is probably no subject of theirs.
 ENOUGH_CHUNKS = 100
 _CODE = re.compile(r"[a-z]{1,5}\d[a-z\d]*")
-_ASKS_PRICE = re.compile(
-    r"\b(?:what|how much) (?:do|does|did|will|would)\b.*\bcosts?\b(?=\W*$| to\b| me\b| for\b)"
-    r"|\b(?:price|cost) (?:of|for)\b|\bhow (?:expensive|pricey)\b"
-    r"|\bhow much (?:is|are) (?:a|an|the|one|two) (?:new|replacement|spare)\b",
-    re.IGNORECASE,
-)
-_NAMES_PRICE = re.compile(
-    r"[$€£¥₹]|\b(?:EUR|USD|GBP|CHF|euros?|dollars?|pounds|cents|free|no charge|no cost|price[ds]?|fees?)\b",
-    re.IGNORECASE,
+# What a question asks for that only a text of a certain look can answer: the thing, how it is asked for, how it looks.
+_KINDS = tuple(
+    (thing, re.compile(asked, re.IGNORECASE), re.compile(looks, re.IGNORECASE))
+    for thing, asked, looks in (
+        (
+            "a price",
+            r"\b(?:what|how much) (?:do|does|did|will|would)\b.*\bcosts?\b(?=\W*$| to\b| me\b| for\b)"
+            r"|\b(?:price|cost) (?:of|for)\b|\bhow (?:expensive|pricey)\b"
+            r"|\bhow much (?:is|are) (?:a|an|the|one|two) (?:new|replacement|spare)\b",
+            r"[$€£¥₹]|\b(?:EUR|USD|GBP|CHF|euros?|dollars?|pounds|cents|free|no charge|no cost|price[ds]?|fees?)\b",
+        ),
+        ("an e-mail address", r"\be-?mail address", r"\S@\S"),
+        ("a telephone number", r"\b(?:tele)?phone number", r"\+?\d[\d ()/-]{5,}\d|\b(?:911|999|112)\b"),
+    )
 )
 
 
@@ -63,8 +68,9 @@ class Evidence:
         if self.absence:
             return f"Declined: {self.absence}"
         return (
-            f"Declined: the evidence is {self.score:.2f}, below {ANSWERED} (nearest passage {self.nearness:.2f}, "
-            f"word pairs found together {self.phrases:.0%}, agreement of the two lists {self.agreement:.0%})."
+            f"Declined: no passage answers this closely enough (evidence {self.score:.2f} of the {ANSWERED} needed: "
+            f"nearest passage {self.nearness:.2f}, word pairs found together {self.phrases:.0%}, the two lists agree "
+            f"on {self.agreement:.0%})."
         )
 
 
@@ -120,6 +126,7 @@ def _absence(
     share = sum(statistics.idf(term) for term in unknown) / total if total else 0.0
     if statistics.chunks >= ENOUGH_CHUNKS and share >= UNKNOWN_SHARE and nearness < UNKNOWN_NEARNESS:
         return f"the documents do not know the words {', '.join(sorted(unknown))}, and little else is asked."
-    if _ASKS_PRICE.search(question) and not any(_NAMES_PRICE.search(chunk.text) for chunk in sources):
-        return "the question is for a price, and no source names one."
+    for thing, asked, looks in _KINDS:
+        if asked.search(question) and not any(looks.search(chunk.text) for chunk in sources):
+            return f"the question is for {thing}, and no source names one."
     return ""

@@ -96,32 +96,52 @@ def score_sentences(
 
 
 def choose(scored: Sequence[Scored]) -> list[Scored]:
-    """At most six sentences that score close to the best and do not repeat each other, in reading order."""
+    """At most six sentences that score close to the best and do not repeat each other, in reading order.
+
+    The one nearest in meaning brings the sentence after it along, which often says what follows from it.
+    """
     least = NEAR_SHARE * max((item.cosine for item in scored), default=0.0)
     near = [item for item in scored if item.cosine >= least or item.held >= HELD_SHARE]
     ranked = sorted(near, key=lambda item: (-item.score, item.source, item.unit.start))
+    nearest = max(near, key=lambda item: item.cosine, default=None)
     chosen: list[Scored] = []
     length = 0
     for item in ranked:
+        along = [other for other in scored if item is nearest and _goes_on(item, other)]
         known_source = any(item.source == other.source for other in chosen)
         if len(chosen) == MOST_SENTENCES or item.score < FIRST_SHARE * ranked[0].score:
             break
         if known_source and item.score < FURTHER_SHARE * ranked[0].score:
             continue
-        if length + len(item.unit.text) <= MOST_CHARACTERS and not _repeats(item, chosen):
-            chosen.append(item)
-            length += len(item.unit.text)
+        for quoted in (item, *along)[: MOST_SENTENCES - len(chosen)]:
+            if length + len(quoted.unit.text) <= MOST_CHARACTERS and not _repeats(quoted, chosen):
+                chosen.append(quoted)
+                length += len(quoted.unit.text)
     return sorted(chosen, key=lambda item: (item.source, item.unit.start))
 
 
 def quote(chosen: Sequence[Scored], sources: Sequence[Chunk]) -> Answer:
     """The chosen sentences as an answer, each on a line of its own with its ``[Source N]``."""
-    quoted = [(item.source, harmless(readable(item.unit))) for item in chosen]
+    quoted = [(item.source, harmless(_with_question(item.unit, sources[item.source - 1]))) for item in chosen]
     lines = [f"{_sentence(text)} [Source {source}]" for source, text in quoted]
     citations = tuple(
         Citation(source, sources[source - 1].id, text, True, "quoted from the source") for source, text in quoted
     )
     return Answer("\n\n".join(lines), "grounded", citations)
+
+
+def _goes_on(item: Scored, other: Scored) -> bool:
+    """Whether ``other`` follows ``item`` in the same paragraph."""
+    between = other.unit.start - item.unit.end
+    return other.source == item.source and 0 <= between <= 2 and not (item.unit.row or other.unit.row)
+
+
+def _with_question(unit: Unit, chunk: Chunk) -> str:
+    """The sentence, after the question it answers where it is the beginning of an answer in a list of questions."""
+    text = readable(unit)
+    question = _heading(chunk)
+    before = " ".join(chunk.text[: unit.start].split())
+    return f"{question} {text}" if question.endswith("?") and before == question else text
 
 
 def _repeats(item: Scored, chosen: Sequence[Scored]) -> bool:

@@ -48,11 +48,11 @@ class SyncReport:
     def __add__(self, other: SyncReport) -> SyncReport:
         return SyncReport(*(getattr(self, name) + getattr(other, name) for name in self.__dataclass_fields__))
 
-    def sentence(self) -> str:
-        """One line for a terminal or a page."""
+    def sentence(self, chunks: bool = True) -> str:
+        """One line for a terminal or a page, with or without the count of chunks."""
         counts = [f"{len(getattr(self, name))} {name}" for name in ("added", "changed", "kept", "removed", "failed")]
-        chunks = f"; {self.stored} chunks stored" + (f", {self.rejected} failed" if self.rejected else "")
-        return ", ".join(counts) + chunks
+        written = f"; {self.stored} chunks stored" + (f", {self.rejected} failed" if self.rejected else "")
+        return ", ".join(counts) + (written if chunks else "")
 
 
 @dataclass

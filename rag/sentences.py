@@ -16,6 +16,9 @@ _LANGUAGE_CODES = {
 }  # fmt: skip
 _RULE_ROW = re.compile(r"^\|?\s*:?-{2,}[\s|:-]*$")
 _EAST_ASIAN_END = re.compile(r"(?<=[。！？])")
+_ENDS = frozenset(".!?:;…。！？")
+# A line at least this long that ends in the middle of a sentence was broken by the width of a page.
+WRAPPED_CHARACTERS = 40
 _ITEM = re.compile(r"^(?:[-*+•]|\d{1,3}[.)])\s+")
 
 
@@ -41,31 +44,60 @@ def units(text: str, language: str = "english", header: str = "") -> tuple[Unit,
     A table's first row is its header where a rule follows it. ``header`` is the header row of the table that the
     passage begins in the middle of, where it does.
     """
-    lines = [(match.start(), match.end(), match.group().strip()) for match in re.finditer(r"[^\n]+", text)]
-    lines = [line for line in lines if line[2]]
+    lines = _lines(text)
     found: list[Unit] = []
     lead = ""
-    for number, (start, end, line) in enumerate(lines):
+    for number, (start, end) in enumerate(lines):
+        line = text[start:end].strip()
         if _RULE_ROW.match(line):
             continue
-        if " | " not in line.strip("|"):
+        if not _is_row(line):
             header = ""
             sentences = _sentences(text, start, end, language)
             # An item that goes on from a line ending in a colon ("Do not use it on:") says nothing without it.
             follows = bool(lead) and bool(_ITEM.match(line) or line[0].islower())
             found += [
-                replace(unit, lead=lead) if follows and place == 0 else unit for place, unit in enumerate(sentences)
+                replace(unit, lead=lead) if follows and not place else unit for place, unit in enumerate(sentences)
             ]
             if not follows:
                 lead = found[-1].text if line.endswith(":") and found else ""
             continue
         lead = ""
-        if number + 1 < len(lines) and _RULE_ROW.match(lines[number + 1][2]):
+        following = lines[number + 1] if number + 1 < len(lines) else (end, end)
+        if _RULE_ROW.match(text[slice(*following)].strip()):
             header = line
             continue
         left, right = _trim(text, start, end)
         found.append(Unit(text[left:right], left, right, header, row=True))
     return tuple(found)
+
+
+def _lines(text: str) -> list[tuple[int, int]]:
+    """Spans of the lines that are not blank, those joined that a narrow page only wrapped."""
+    spans: list[tuple[int, int]] = []
+    for match in re.finditer(r"[^\n]+", text):
+        line = match.group().strip()
+        if not line:
+            continue
+        if spans and _is_wrapped(text[slice(*spans[-1])], text[spans[-1][1] : match.start()], line):
+            spans[-1] = (spans[-1][0], match.end())
+        else:
+            spans.append((match.start(), match.end()))
+    return spans
+
+
+def _is_wrapped(before: str, between: str, line: str) -> bool:
+    """Whether ``line`` goes on with the sentence that the line before it did not end."""
+    last = before.rstrip().rsplit("\n", 1)[-1]
+    if between.count("\n") != 1 or last[-1:] in _ENDS or last.startswith("#"):
+        return False
+    if _is_row(last) or _is_row(line) or _ITEM.match(line) or _RULE_ROW.match(line) or line.startswith("#"):
+        return False
+    return line[0].islower() or len(last) >= WRAPPED_CHARACTERS
+
+
+def _is_row(line: str) -> bool:
+    return " | " in line.strip("|")
 
 
 def cells(row: str) -> list[str]:

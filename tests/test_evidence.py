@@ -65,6 +65,18 @@ def test_unknown_words_do_not_matter_where_the_meaning_is_near():
     assert evidence("How do I open the sunroof?", "Open the kiln.", nearness=0.6).suffices
 
 
+@pytest.mark.parametrize(
+    ("question", "without", "with_it"),
+    [
+        ("What is the phone number of the kiln office?", "The kiln office is open.", "Kiln office: 0123 456789."),
+        ("What is the e-mail address of the kiln office?", "Write to the kiln.", "Write to kiln@example.org."),
+    ],
+)
+def test_what_only_a_text_of_a_certain_look_can_answer(question: str, without: str, with_it: str):
+    assert "no source names one" in evidence(question, without, nearness=0.6).absence
+    assert not evidence(question, with_it, nearness=0.6).absence
+
+
 def test_a_question_for_a_price_wants_a_source_that_names_one():
     for question in ("How much does a kiln lid cost?", "What does a kiln lid cost?", "How much is a new kiln lid?"):
         assert "price" in evidence(question, "The kiln lid is heavy.").absence

@@ -103,6 +103,21 @@ def test_a_tables_caption_is_not_quoted(embedder):
     assert answer(embedder, "kiln lid weight", passage).text == "Kiln lid A (Weight: 8 kg) [Source 1]"
 
 
+def test_the_nearest_sentence_brings_the_one_after_it_along(embedder):
+    passage = source(
+        "The kiln lid may be opened below 80 °C. Wear gloves then, since its rim stays warm.\n\nTea is at four."
+    )
+    assert answer(embedder, "When may the kiln lid be opened?", passage).text == (
+        "The kiln lid may be opened below 80 °C. [Source 1]\n\nWear gloves then, since its rim stays warm. [Source 1]"
+    )
+
+
+def test_an_answer_in_a_list_of_questions_is_quoted_with_its_question(embedder):
+    question = "What does hiring the kiln cost?"
+    found = answer(embedder, "kiln hire", source(f"{question}\nEight pounds for half a day, gas included.", question))
+    assert found.text == f"{question} Eight pounds for half a day, gas included. [Source 1]"
+
+
 def test_a_scrap_is_quoted_where_there_is_nothing_else(embedder):
     assert answer(embedder, "albedo", source("albedo")).text == "albedo. [Source 1]"
 

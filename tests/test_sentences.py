@@ -29,6 +29,27 @@ def test_a_step_keeps_its_number_and_loses_it_when_read_alone():
     assert [readable(unit) for unit in units("1. Open the lid.\n- Or the flap.")] == ["Open the lid.", "Or the flap."]
 
 
+def test_lines_that_a_narrow_page_wrapped_are_one_sentence_again():
+    wrapped = "Hosepipes may be used only to fill water butts, and\nnever between 11:00 and 16:00. Cans are free."
+    assert [readable(unit) for unit in units(wrapped)] == [
+        "Hosepipes may be used only to fill water butts, and never between 11:00 and 16:00.",
+        "Cans are free.",
+    ]
+    assert all(wrapped[unit.start : unit.end] == unit.text for unit in units(wrapped))
+
+
+def test_short_lines_items_and_turns_stay_apart():
+    assert texts("Opening hours\nMonday to Friday") == ["Opening hours", "Monday to Friday"]
+    assert texts("- water butts and cans and hoses and pipes\n- spades") == [
+        "- water butts and cans and hoses and pipes",
+        "- spades",
+    ]
+    assert texts("Customer: It stops every night.\nAgent: At which level?") == [
+        "Customer: It stops every night.",
+        "Agent: At which level?",
+    ]
+
+
 def test_a_table_row_is_read_with_its_column_names():
     table = "| Wheel | Front | Rear |\n|---|---|---|\n| 17 in | 2.5 bar | 2.4 bar |\n| 19 in | 2.7 bar | |"
     assert [readable(unit) for unit in units(table)] == [

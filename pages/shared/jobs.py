@@ -45,6 +45,11 @@ class Job(Generic[T]):
         """Whether it has ended, well or not."""
         return self._future.done()
 
+    def message(self, seconds: float) -> str:
+        """What it last said, as soon as it has ended, or after that many seconds."""
+        wait([self._future], timeout=seconds)
+        return self._message
+
     @property
     def failed(self) -> bool:
         """Whether it has ended with an error."""

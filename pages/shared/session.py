@@ -7,10 +7,11 @@ from typing import Any
 
 import streamlit as st
 
-from pages.shared.chat import ChatTurn
+from pages.shared.chat import Asked, ChatTurn, Entry
 from pages.shared.errors import attempt
 from rag.funnel import StageMemory
 from rag.settings import FUNNEL, Settings
+from rag.text import is_blank
 
 
 def settings() -> Settings:
@@ -40,8 +41,8 @@ def generation() -> int:
     return st.session_state.get("generation", 0)
 
 
-def turns() -> list[ChatTurn]:
-    """The conversation, oldest first; a list to append to."""
+def turns() -> list[Entry]:
+    """The conversation, oldest first: what was answered, what waits, and what could not be answered."""
     return st.session_state.setdefault("turns", [])
 
 
@@ -50,17 +51,24 @@ def memory() -> StageMemory:
     return st.session_state.setdefault("memory", StageMemory())
 
 
-def ask(question: str, place: int | None = None) -> None:
-    """Take a question in, to stand at ``place`` of the conversation (default: at its end).
+def ask(question: str) -> None:
+    """Take a question in behind those that were asked before; they are answered one by one, and none takes the place
+    of another. A blank one is only pointed out until the next."""
+    entries = turns()
+    entries[:] = [entry for entry in entries if not (isinstance(entry, Asked) and is_blank(entry.question))]
+    entries.append(Asked(question))
 
-    It stays asked until it is answered or has failed, however often the page runs again meanwhile; what stands at its
-    place stays until then too.
-    """
-    st.session_state["asked"] = (question, len(turns()) if place is None else place)
-    st.session_state.pop("failed", None)
+
+def ask_again(entry: Entry) -> None:
+    """Have a question answered once more, in the place where it stands; a second press changes nothing."""
+    entries = turns()
+    for place, held in enumerate(entries):
+        if held is entry:
+            again = isinstance(entry, ChatTurn)
+            entries[place] = Asked(entry.answered.question, entry) if again else Asked(entry.question)
 
 
 def clear() -> None:
     """Forget the conversation; settings stay."""
-    for name in ("turns", "memory", "asked", "failed"):
+    for name in ("turns", "memory"):
         st.session_state.pop(name, None)

@@ -84,7 +84,7 @@ def _search_knobs() -> None:
     with st.expander("Weights", key="weights"):
         _slider("dense_weight", "Dense list", "How much the dense list counts in the fusion.", 0.1, 3.0, not joined)
         _slider("sparse_weight", "Sparse list", "How much the sparse list counts in the fusion.", 0.1, 3.0, not joined)
-        _slider("heading_weight", "Headings", "How much a word in a heading counts in the sparse list.", 0.5, 5.0)
+        _slider("heading_weight", "Headings", "How much a word in a heading counts in the sparse list.", 1)
 
 
 def _answer_knobs(workspace: Workspace) -> None:

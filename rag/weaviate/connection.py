@@ -21,9 +21,8 @@ CONNECT_SECONDS = 5.0
 CHECK_SECONDS = 10.0
 QUERY_SECONDS = 10  # nobody waits longer for a search that takes milliseconds
 WRITE_SECONDS = 120
-REST_RETRIES = 1  # of 5 seconds each, where a host does not take the call
-GRPC_RETRIES = 0  # beyond one after a second; then two more seconds and it is given up
-RECONNECT_MS = (100, 500)  # at first and at most
+REST_RETRIES = 1  # where a host does not take the call, each try of the client's takes 5 seconds
+GRPC_RETRIES = 0  # as the client counts: one retry after a second, and two seconds later the end
 DEFAULT_PORT = 8080
 DEFAULT_GRPC_PORT = 50051
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
@@ -188,9 +187,14 @@ def _check_grpc(target: Endpoint) -> None:
 
 
 def _channel_options(target: Endpoint) -> list[tuple[str, int]]:
-    # A server that is back is found again at once; by itself gRPC would look for it every two minutes in the end.
-    first, most = RECONNECT_MS
-    options = [("grpc.initial_reconnect_backoff_ms", first), ("grpc.max_reconnect_backoff_ms", most)]
+    options = [
+        # A server that is back is looked for every second; by itself gRPC would in the end do so every two minutes.
+        ("grpc.initial_reconnect_backoff_ms", 1000),
+        ("grpc.max_reconnect_backoff_ms", 1000),
+        ("grpc.min_reconnect_backoff_ms", int(CONNECT_SECONDS * 1000)),  # how long one try to connect may take
+        # A new client does not share the broken connection of an old one.
+        ("grpc.use_local_subchannel_pool", 1),
+    ]
     # gRPC would send even calls to this machine through a proxy named in the environment.
     return [*options, ("grpc.enable_http_proxy", 0)] if target.direct else options
 

@@ -15,12 +15,20 @@ from weaviate.classes.config import DataType, Property, Tokenization
 from weaviate.classes.data import DataObject
 from weaviate.classes.query import Filter
 from weaviate.classes.tenants import Tenant
-from weaviate.exceptions import WeaviateBaseError, WeaviateInsertManyAllFailedError
+from weaviate.exceptions import (
+    WeaviateBaseError,
+    WeaviateConnectionError,
+    WeaviateInsertManyAllFailedError,
+    WeaviateRetryError,
+    WeaviateTimeoutError,
+)
 
 from rag.errors import SettingsError, StoreError
 
 DEFAULT_WORKSPACE = "default"
 _WORKSPACE = re.compile(r"[A-Za-z0-9_-]{1,64}")
+_UNREACHED = (WeaviateConnectionError, WeaviateRetryError, WeaviateTimeoutError, httpx.TransportError)
+_UNREACHED_CODES = (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.DEADLINE_EXCEEDED)
 
 
 class Tenants:
@@ -131,7 +139,22 @@ def translated(action: str) -> Iterator[None]:
     try:
         yield
     except (WeaviateBaseError, grpc.RpcError, httpx.HTTPError) as error:
+        if _is_unreached(error):
+            raise StoreError(
+                f"Weaviate does not answer, so it could not {action}: it has stopped or cannot be reached. "
+                "Try again; if that does not help, `python -m rag server status` shows the local server."
+            ) from error
         text = " ".join(str(error).split())
         raise StoreError(
             f"Weaviate could not {action}: {text[:300]}. `python -m rag server status` shows the server."
         ) from error
+
+
+def _is_unreached(error: BaseException | None) -> bool:
+    """Whether an error, or one that it came from, means that the server was not there or did not answer in time."""
+    while error is not None:
+        code = error.code() if isinstance(error, grpc.RpcError) and isinstance(error, grpc.Call) else None
+        if isinstance(error, _UNREACHED) or code in _UNREACHED_CODES:
+            return True
+        error = error.__cause__ or error.__context__
+    return False
