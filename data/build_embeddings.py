@@ -1,5 +1,4 @@
-"""Builds data/samples/embeddings/: the vectors of the sample chunks under both presets, so that a first start need not
-compute them.
+"""Builds data/samples/embeddings/: the vectors of the sample chunks under both presets, ready for a first start.
 
 Run it after any change to the samples, the loaders, the chunkers or the presets: ``python data/build_embeddings.py``.
 ``--check`` writes nothing and exits with 1 where a chunk has no shipped vector.

@@ -107,4 +107,4 @@ def draw_indexes(workspace: Workspace, settings: Settings) -> None:
         st.caption("The settings on the Chat page choose the index. One that is behind catches up when it is chosen.")
 
 
-main()
+start.draw(main)

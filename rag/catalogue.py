@@ -37,8 +37,7 @@ class DocumentRecord:
 
 @dataclass(frozen=True, slots=True)
 class IndexRecord:
-    """One index: the plan it was built by, its embedder and vector size, and a revision that changes with every
-    write."""
+    """One index: the plan it was built by, its embedder and vector size, and a revision that every write changes."""
 
     fingerprint: str
     plan: dict[str, Any]
@@ -86,8 +85,7 @@ class Catalogue:
     # ---- the workspace
 
     def samples(self) -> str:
-        """ "" before the first start, then SAMPLES_PRESENT or SAMPLES_REMOVED: removed samples never come back by
-        themselves."""
+        """ "" before the first start, then SAMPLES_PRESENT or SAMPLES_REMOVED: once removed they do not come back."""
         record = self._records.get("workspace", "samples")
         return record.summary["state"] if record else ""
 

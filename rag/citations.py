@@ -42,8 +42,7 @@ def place(chunk: Chunk) -> str:
 
 
 def pages(chunk: Chunk) -> str:
-    """``p. 3`` or ``pp. 41-42`` by the numbers printed on the pages, with the sheet where it differs; "" without
-    pages."""
+    """``p. 3`` or ``pp. 41-42`` by the printed numbers, with the sheet where it differs; "" without pages."""
     if chunk.page_start is None:
         return ""
     sheets = _span(str(chunk.page_start), str(chunk.page_end))
@@ -56,8 +55,7 @@ def pages(chunk: Chunk) -> str:
 
 
 def numbers(bracket: str) -> list[int]:
-    """The source numbers named in one bracket: ``[Sources 1, 3]``, ``[Source 2-3]``, ``[Source 2, p. 4]`` (a page is
-    none)."""
+    """The source numbers named in one bracket: ``[Sources 1, 3]``, ``[Source 2-3]``; 2 in ``[Source 2, p. 4]``."""
     found: list[int] = []
     for first, last, single in (part for listed in _LIST.findall(bracket) for part in _RANGE.findall(listed)):
         if single:
@@ -68,8 +66,7 @@ def numbers(bracket: str) -> list[int]:
 
 
 def bind(text: str, sources: Sequence[Chunk]) -> tuple[str, tuple[Citation, ...], tuple[int, ...]]:
-    """The answer with every citation as ``[Source N]``, the citations bound to chunks, and the numbers that lead
-    nowhere.
+    """The answer with every citation as ``[Source N]``, the citations bound to chunks, and numbers that lead nowhere.
 
     A number beyond the list is taken out of the text. Numbers count from 1 in the order of ``sources``.
     """

@@ -7,6 +7,7 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from rag.errors import SettingsError
 
@@ -44,10 +45,9 @@ class Environment:
 
 
 def read(variables: Mapping[str, str] | None = None, secrets_file: Path = SECRETS_FILE) -> Environment:
-    """The environment from variables (default: the process's own), then from Streamlit's secrets file for what they
-    lack.
+    """The environment from variables (default: the process's own) and, for what they lack, Streamlit's secrets file.
 
-    Raises SettingsError where a port is no number or the secrets file cannot be read.
+    Raises SettingsError where a port is no number, a key or an address is none, or the secrets file cannot be read.
     """
     found = {name: str(value).strip() for name, value in _secrets(secrets_file).items() if name in NAMES}
     for name in NAMES:
@@ -58,15 +58,20 @@ def read(variables: Mapping[str, str] | None = None, secrets_file: Path = SECRET
     return Environment(
         data_folder=Path(folder).expanduser().resolve() if folder else Environment.data_folder,
         weaviate_url=found.get("WEAVIATE_URL", ""),
-        weaviate_api_key=found.get("WEAVIATE_API_KEY", ""),
+        weaviate_api_key=_key(found, "WEAVIATE_API_KEY"),
         weaviate_grpc_host=found.get("WEAVIATE_GRPC_HOST", ""),
         weaviate_grpc_port=_port(found, "WEAVIATE_GRPC_PORT"),
         weaviate_port=_port(found, "WEAVIATE_PORT"),
-        voyage_api_key=found.get("VOYAGE_API_KEY", ""),
-        voyage_base_url=found.get("VOYAGE_BASE_URL", ""),
-        gemini_api_key=found.get("GEMINI_API_KEY", ""),
-        gemini_base_url=found.get("GEMINI_BASE_URL", ""),
+        voyage_api_key=_key(found, "VOYAGE_API_KEY"),
+        voyage_base_url=_address(found, "VOYAGE_BASE_URL", "https://api.voyageai.com/v1"),
+        gemini_api_key=_key(found, "GEMINI_API_KEY"),
+        gemini_base_url=_address(found, "GEMINI_BASE_URL", "https://generativelanguage.googleapis.com"),
     )
+
+
+def handed_on(**more: str) -> dict[str, str]:
+    """The variables of this process and those given, for another program that it starts."""
+    return {**os.environ, **more}
 
 
 def _secrets(path: Path) -> dict:
@@ -78,6 +83,27 @@ def _secrets(path: Path) -> dict:
         raise SettingsError(
             f"{path} cannot be read ({error}). Correct it, or delete it and set variables instead."
         ) from error
+
+
+def _key(found: Mapping[str, str], name: str) -> str:
+    text = found.get(name, "")
+    if not (text.isascii() and text.isprintable()):
+        raise SettingsError(
+            f"{name} holds a character that no key has. Copy the key again: only letters, digits and signs of ASCII."
+        )
+    return text
+
+
+def _address(found: Mapping[str, str], name: str, example: str) -> str:
+    text = found.get(name, "")
+    try:
+        parts = urlsplit(text)
+        sound = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        sound = False
+    if text and not (sound and text.isprintable() and " " not in text):
+        raise SettingsError(f"{name} is no address of a service. Write it like {example}, or leave it out.")
+    return text
 
 
 def _port(found: Mapping[str, str], name: str) -> int | None:

@@ -35,8 +35,7 @@ class Scored:
     """One sentence that might answer: its source number from 1, its search terms, and how well it answers.
 
     ``cosine`` is of the sentence alone and ``nearness`` of it with its neighbours; ``held`` is the share of the
-    question's idf
-    that stands in the sentence itself.
+    question's idf that stands in the sentence itself.
     """
 
     unit: Unit

@@ -63,9 +63,8 @@ class Block:
 class Document:
     """One loaded file: a single text, with sections, pages and blocks as exact character spans of it.
 
-    ``name`` is what people see and cite; ``source`` is where it came from (a path, ``samples/...`` or
-    ``uploads/...``) and is unique in a workspace. ``notices`` are sentences a person
-    should see, such as how headings were found.
+    ``name`` is what people see and cite; ``source`` is where it came from (a path, ``samples/...`` or ``uploads/...``)
+    and is unique in a workspace. ``notices`` are sentences a person should see, such as how headings were found.
     """
 
     name: str
@@ -166,8 +165,7 @@ class Stage:
     """What one step of the funnel did: its variant, wall-clock seconds, ranked hits, and a note a person should see.
 
     ``name`` is rewrite, embed, dense, sparse, fused, reranked, prompt, generate or check; ``query`` is an index into
-    the
-    trace's queries where the stage belongs to one. ``reused`` says the result was kept from an earlier run.
+    the trace's queries where the stage belongs to one. ``reused`` says the result was kept from an earlier run.
     """
 
     name: str
@@ -229,6 +227,11 @@ class Trace:
     def stage(self, name: str) -> Stage | None:
         """The first stage of that name, or None where the funnel did not run it."""
         return next((stage for stage in self.stages if stage.name == name), None)
+
+    def has_failed(self, stage: Stage) -> bool:
+        """Whether a stage did not come to its end: it has a note and no time, and is no answer that was declined."""
+        declined = stage.name == "generate" and self.answer is not None and self.answer.state != "failed"
+        return bool(stage.note) and not (stage.seconds or stage.reused or declined)
 
     def prompt_chunks(self) -> tuple[Chunk, ...]:
         """The chunks that reached the prompt, in order: ``[Source N]`` is the Nth, counted from 1."""

@@ -10,6 +10,7 @@ from rag.errors import SettingsError
 from rag.schema import digest
 
 ANALYZER_VERSION = 1
+DEFAULT_WORKSPACE = "default"
 LIMITS: dict[str, tuple[float, float]] = {
     "chunk_size": (100, 8000),
     "chunk_overlap": (0, 4000),
@@ -32,8 +33,7 @@ class Settings:
     """One setting of the whole funnel; the defaults are the FUNNEL preset.
 
     ``chunk_size`` and ``chunk_overlap`` are characters; candidates are the length of each leg's list, 0 switches a leg
-    off;
-    ``refusal_floor`` is a cosine similarity of the best dense hit, below which the question is on another subject.
+    off; ``refusal_floor`` is a cosine similarity of the best dense hit, below which the question is on another subject.
     """
 
     chunker: str = "recursive"

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
 from rag.citations import label, pages
 from rag.schema import Chunk, Hit, Stage, Trace
+from rag.text import safe
 from rag.weaviate.server import ServerStatus
 
 UNITS = {
@@ -17,11 +17,6 @@ UNITS = {
     "fused": "sum of weight / (k + rank) over the lists",
 }
 PREVIEW_CHARACTERS = 60
-
-
-def safe(text: str) -> str:
-    """The text without characters that would steer a terminal."""
-    return "".join(c if c in "\n\t" or unicodedata.category(c) not in ("Cc", "Cs") else "\ufffd" for c in text)
 
 
 def answer_text(trace: Trace) -> str:
@@ -48,10 +43,14 @@ def funnel_text(trace: Trace) -> str:
             lines += [f"{stage.name} ({stage.variant}; {unit}): {len(stage.hits)} chunks"]
             lines += [f"  {stage.note}"] if stage.note else []
             lines += [_row(hit, trace.chunks[hit.chunk_id], stage) for hit in stage.hits]
-    timed = [
-        f"{stage.name} {'re-used' if stage.reused else f'{stage.seconds * 1000:.1f} ms'}" for stage in trace.stages
-    ]
+    timed = [f"{stage.name} {_time(stage, trace)}" for stage in trace.stages]
     return safe("\n".join([*lines, "prompt: " + _prompt(trace), "time: " + ", ".join(timed)]))
+
+
+def _time(stage: Stage, trace: Trace) -> str:
+    if stage.reused:
+        return "re-used"
+    return "failed" if trace.has_failed(stage) else f"{stage.seconds * 1000:.1f} ms"
 
 
 def _prompt(trace: Trace) -> str:

@@ -12,7 +12,7 @@ from bs4 import BeautifulSoup, Tag
 from streamlit.testing.v1 import AppTest
 
 import rag.environment
-from pages.shared import opening
+from pages.shared import opening, start
 from rag import library
 from rag.catalogue import SAMPLES_REMOVED
 from rag.environment import PROJECT_FOLDER, Environment
@@ -23,12 +23,12 @@ from tests.support import fresh_name
 SECONDS = 60
 
 
-def fill(environment: Environment, name: str, folder: Path) -> None:
-    """A workspace that holds the folder's files and never had the samples."""
+def fill(environment: Environment, name: str, path: Path) -> None:
+    """A workspace that holds the file, or the folder's files, and never had the samples."""
     with connection.connected(environment) as client:
         workspace = open_workspace(environment, client, name)
         workspace.catalogue.set_samples(SAMPLES_REMOVED)
-        library.add_paths(workspace.catalogue, [folder])
+        library.add_paths(workspace.catalogue, [path])
 
 
 @pytest.fixture(scope="module")
@@ -49,6 +49,20 @@ def use(monkeypatch: pytest.MonkeyPatch, environment: Environment, name: str, **
     """Let the pages find this environment and this workspace."""
     monkeypatch.setattr(opening, "WORKSPACE", name)
     monkeypatch.setattr(rag.environment, "read", lambda: replace(environment, **changes))
+
+
+@pytest.fixture
+def opened_anew(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """The pages of one test connect for themselves, as the first session after a start does."""
+    made: list[opening.Opening] = []
+
+    def of(environment: Environment) -> opening.Opening:
+        made[:] = made or [opening.Opening(environment, opening.WORKSPACE)]
+        return made[0]
+
+    monkeypatch.setattr(start, "opening", of)
+    yield
+    made[0].close()
 
 
 class Browser:

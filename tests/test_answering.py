@@ -63,6 +63,7 @@ def notes(trace: Trace) -> str:
 
 
 def test_an_empty_collection_is_never_answered_from_general_knowledge(workspace: Workspace, answers: Callable) -> None:
+    """B25: nothing is stored, and the model always answers."""
     model = answers("Flour and egg [Source 1].")
     trace = ask(workspace, PASTA)
     assert (trace.answer.text, trace.answer.state, trace.answer.citations) == (
@@ -77,6 +78,7 @@ def test_an_empty_collection_is_never_answered_from_general_knowledge(workspace:
 def test_texts_on_another_subject_do_not_support_general_knowledge(
     workspace: Workspace, answers: Callable, tmp_path: Path
 ) -> None:
+    """B25: two texts about kilns, and a question about pasta."""
     answers("Flour and egg [Source 1].")
     trace = ask(kilns(workspace, tmp_path), PASTA)
     assert (trace.answer.text, trace.answer.state, trace.answer.citations) == (REFUSAL, "refused", ())
@@ -123,6 +125,7 @@ def test_a_supported_answer_stands_and_an_unsupported_part_is_marked(
 def test_a_source_that_was_not_supplied_is_not_shown_as_valid(
     workspace: Workspace, answers: Callable, tmp_path: Path
 ) -> None:
+    """B25: a citation of a source that nobody supplied."""
     answers("The kiln heats clay to 1,280 degrees [Sources 1, 2]. More is known [Source 9].")
     trace = ask(kilns(workspace, tmp_path), "How hot is the kiln?")
     assert trace.answer.text == "The kiln heats clay to 1,280 degrees [Source 1] [Source 2]. More is known."
@@ -133,6 +136,7 @@ def test_a_source_that_was_not_supplied_is_not_shown_as_valid(
 def test_a_citations_number_is_the_place_in_the_prompt_also_in_another_order(
     workspace: Workspace, answers: Callable, tmp_path: Path
 ) -> None:
+    """B24: the same number in the prompt, the answer and the list, also after another ranking."""
     sections = "\n\n".join(f"# Part {number}\n\nPaint number {number} is blue, blue and red." for number in (1, 2, 3))
     fill(
         workspace,

@@ -63,6 +63,7 @@ def test_what_names_no_source_stays_as_it_is(written: str) -> None:
 
 
 def test_each_number_leads_to_the_chunk_that_stood_there_in_the_prompt() -> None:
+    """B24: three sources of A.md and one of B.md; the answer cites 1 and 4."""
     text, citations, unknown = bind("Blue [Source 1]. Red [Source 4].", SOURCES)
     assert (text, unknown) == ("Blue [Source 1]. Red [Source 4].", ())
     assert citations == (Citation(1, SOURCES[0].id, "Blue."), Citation(4, SOURCES[3].id, "Red."))
@@ -131,6 +132,7 @@ def test_a_source_is_named_by_file_section_and_the_pages_printed_on_the_paper() 
     ],
 )
 def test_pages_show_the_printed_number_and_the_sheet_where_it_differs(chunk: Chunk, expected: str) -> None:
+    """B09: among others, a passage over a page break."""
     assert pages(chunk) == expected
 
 

@@ -129,6 +129,13 @@ def test_wrong_use_has_exit_code_2(rag) -> None:
     )
 
 
+def test_bench_which_has_workspaces_of_its_own_takes_none(rag) -> None:
+    result = rag("bench", "retrieval", "--workspace", "mine")
+    assert result.returncode == 2 and "unrecognized arguments: --workspace mine" in result.stderr
+    assert "--workspace" not in rag("bench", "--help").stdout
+    assert "--workspace" in rag("index", "--help").stdout
+
+
 def test_server_status_as_json_names_the_address_and_no_key(rag, environment: Environment) -> None:
     result = rag("server", "status", "--json")
     status = document(result)

@@ -56,6 +56,7 @@ def test_voyage_sends_what_its_reference_asks_for(keyed: Environment, voyage_ser
 def test_voyage_takes_many_long_texts_in_several_requests(
     model: str, keyed: Environment, voyage_server: VoyageServer
 ) -> None:
+    """B15: 200 texts of a thousand tokens at 120,000 a request, and one of 40,000 tokens."""
     voyage_server.request_tokens = voyage.MODELS[model].request_tokens
     texts = [f"w{number} " * 1000 for number in range(200)] + ["x " * 40_000]
     embedder = embedders.build(f"voyage:{model}", keyed)
@@ -119,7 +120,7 @@ def test_voyage_waits_as_long_as_it_is_asked_to(keyed: Environment, voyage_serve
         ),
         (
             [Reply(200, "<html>proxy</html>")],
-            "voyage:voyage-4 refused the request (HTTP code 200 from API (<html>proxy</html>)).",
+            "voyage:voyage-4: ADDRESS answered a web page: is VOYAGE_BASE_URL right?",
             1,
         ),
         ([Reply(200, {"unexpected": 1})], "voyage:voyage-4 sent an answer that cannot be read (data). Try again.", 1),
@@ -131,7 +132,7 @@ def test_voyage_failures_in_plain_words(
     voyage_server.script.extend(replies)
     with pytest.raises(ProviderError) as caught:
         embedders.build("voyage", keyed).embed_query("x")
-    assert str(caught.value) == message
+    assert str(caught.value) == message.replace("ADDRESS", voyage_server.url.rstrip("/"))
     assert len(voyage_server.requests) == calls
 
 
@@ -202,6 +203,7 @@ def test_gemini_puts_the_task_where_the_model_looks_for_it(keyed: Environment, g
 
 
 def test_gemini_takes_at_most_a_hundred_texts_a_request(keyed: Environment, gemini: GeminiServer) -> None:
+    """B15: a service that takes 100 texts a request."""
     embedder = embedders.build("gemini:gemini-embedding-001", keyed)
     texts = [f"text {number}" for number in range(250)] + ["x " * 40_000]
     vectors = embedder.embed_documents(texts)

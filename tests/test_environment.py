@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from rag.environment import Environment, read
+from rag.environment import Environment, handed_on, read
 from rag.errors import SettingsError
 
 
@@ -30,6 +30,13 @@ def test_variables_go_before_the_secrets_file_and_other_names_are_not_read(tmp_p
     assert environment.voyage_api_key == "v"  # a blank variable is one that is not set
     assert environment.weaviate_port == 8090
     assert environment.data_folder == tmp_path / "b"
+
+
+def test_a_program_that_is_started_gets_all_variables_and_some_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RAG_TEST_VARIABLE", "here")
+    variables = handed_on(GOBIN="/there")
+    assert (variables["RAG_TEST_VARIABLE"], variables["GOBIN"]) == ("here", "/there")
+    assert "GOBIN" not in handed_on()
 
 
 @pytest.mark.parametrize("value", ["eighty", "0", "65536", "-1", "80.5", "²"])

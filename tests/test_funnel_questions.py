@@ -42,6 +42,7 @@ def ids(trace: Trace, stage: str) -> list[str]:
 def test_a_blank_question_is_refused_with_a_hint_and_without_a_call(
     shared: Workspace, monkeypatch: pytest.MonkeyPatch, question: str
 ) -> None:
+    """B13: an empty question, and one of spaces."""
     for owner, name in ((shared.store, "dense"), (shared.store, "sparse"), (shared.embedder("m1"), "embed_query")):
         monkeypatch.setattr(owner, name, lambda *arguments: pytest.fail("called"))
     with pytest.raises(RagError, match=r"The question is blank\. Type a few words to search for\."):
@@ -59,6 +60,7 @@ def guide(client: WeaviateClient, environment: Environment, tmp_path_factory: py
 
 @pytest.mark.parametrize("question", ["to be or not to be", "who is it?", "???", "\N{AUTOMOBILE}"])
 def test_a_question_without_keywords_still_has_its_dense_list(guide: Workspace, question: str) -> None:
+    """B21: questions of common words and marks only."""
     note = "No keyword matched: the question has only common words and marks."
     trace = ask(guide, question)
     assert (trace.stage("sparse").hits, trace.stage("sparse").note) == ((), note)

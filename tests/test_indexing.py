@@ -102,6 +102,7 @@ def test_paths_are_added_to_what_is_there_and_one_that_is_missing_stops_nothing(
 
 
 def test_files_without_text_are_named_and_stop_nothing(workspace: Workspace, tmp_path: Path) -> None:
+    """B06: a scan of two pages, an empty file and a blank one beside a good file."""
     folder = write_files(tmp_path / "files", empty_txt="", blank_txt=" \n\n \t\n", good_txt=KILNS)
     scan = PdfWriter()
     scan.add_blank_page(200, 200), scan.add_blank_page(200, 200)
@@ -119,6 +120,7 @@ def test_files_without_text_are_named_and_stop_nothing(workspace: Workspace, tmp
 
 
 def test_empty_sections_are_not_sent_to_the_model(workspace: Workspace, tmp_path: Path) -> None:
+    """B13: headings with nothing between them."""
     # The stub fails the test where a text is blank.
     folder = write_files(tmp_path / "files", a_md="# A\n\n## B\n\n## C\n\nText.\n", b_md="# D\n\n\n\n# E\n\nMore.\n")
     assert sync(workspace, folder)[1].failed == ()
@@ -221,6 +223,7 @@ def spoil(monkeypatch: pytest.MonkeyPatch, positions: dict[int, dict[str, object
 def test_a_file_with_refused_chunks_is_incomplete_and_tried_again(
     workspace: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """B16: of 50 chunks the store refuses 3, and 47 are stored."""
     folder = write_files(tmp_path / "files", good_txt=KILNS, parts_md=fifty_sections())
     spoil(monkeypatch, {4: {"page_start": "n/a"}, 9: {"start": "9"}, 30: {"page_labels": ("i", 3)}})
     _, built = sync(workspace, folder)
@@ -243,6 +246,7 @@ def test_a_file_with_refused_chunks_is_incomplete_and_tried_again(
 def test_where_all_chunks_are_refused_the_file_fails_and_the_old_version_stays(
     workspace: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """B16: of 50 chunks the store refuses all."""
     folder = write_files(tmp_path / "files", parts_md=fifty_sections())
     with monkeypatch.context() as spoilt:
         spoil(spoilt, {number: {"page_start": "n/a"} for number in range(50)})

@@ -42,6 +42,7 @@ def test_a_first_run_whose_model_fails_leaves_no_index_of_a_wrong_size(workspace
 
 
 def test_another_model_is_stopped_before_anything_is_written(workspace: Workspace, tmp_path: Path) -> None:
+    """B14: m1 gives 8 numbers, m2 gives 12, and m3 gives 8 but is another model."""
     folder = write_files(tmp_path / "files", a_txt=KILNS)
     sync(workspace, folder)
     write_files(folder, b_txt=GLAZE)

@@ -198,7 +198,7 @@ def test_a_busy_service_is_asked_again_after_its_own_delay(keyed: Environment, g
         (error(400, "INVALID_ARGUMENT", "Bad."), "gemini:gemini-3.8-flash refused the request (400: Bad.).", 1),
         (
             Reply(502, "<html>bad gateway</html>"),
-            "gemini:gemini-3.8-flash is unavailable at the moment (502: <html>bad",
+            "gemini:gemini-3.8-flash is unavailable at the moment (502). Try again in a minute.",
             3,
         ),
     ],

@@ -26,6 +26,7 @@ SAMPLES = Path(__file__).parents[1] / "data" / "samples"
 
 
 def test_pages_without_text_are_named_as_a_scan(read) -> None:
+    """B06: two blank pages."""
     with pytest.raises(LoadError) as error:
         read(placed([], []))
     assert str(error.value) == "a.pdf: no text found (perhaps a scan)"
@@ -33,6 +34,7 @@ def test_pages_without_text_are_named_as_a_scan(read) -> None:
 
 @pytest.mark.parametrize("algorithm", ["RC4-128", "AES-128", "AES-256"])
 def test_a_file_guarded_only_against_editing_opens(read, algorithm: str) -> None:
+    """B07: encrypted, the user's password empty, the owner's s3."""
     data = placed([(50, 400, "Free to read.")])
     guarded = changed(data, lambda writer: writer.encrypt("", "s3", algorithm=algorithm))
     assert PdfReader(io.BytesIO(guarded)).is_encrypted
@@ -41,6 +43,7 @@ def test_a_file_guarded_only_against_editing_opens(read, algorithm: str) -> None
 
 @pytest.mark.parametrize("algorithm", ["RC4-128", "AES-256"])
 def test_a_file_that_needs_a_password_says_so(read, algorithm: str) -> None:
+    """B07: encrypted, the user's password x."""
     data = placed([(50, 400, "Secret.")])
     with pytest.raises(LoadError) as error:
         read(changed(data, lambda writer: writer.encrypt("x", algorithm=algorithm)), "locked.pdf")
@@ -97,6 +100,8 @@ def test_pages_without_text_among_others_are_counted(read) -> None:
 
 
 def test_pages_count_from_one_as_sheets_and_carry_their_printed_labels(read) -> None:
+    """B09: one odd word a page."""
+
     def label(writer: PdfWriter) -> None:
         writer.set_page_label(0, 1, style="/r")
         writer.set_page_label(2, 2, style="/D", start=1)

@@ -96,6 +96,7 @@ def test_entries_out_of_order_keep_their_own_paths(read) -> None:
 
 
 def test_without_an_outline_the_document_is_one_section_and_says_so(read) -> None:
+    """B08: no bookmarks at all."""
     document = read(GUIDE)
     assert document.sections == ()
     assert document.notices == ("no outline: the document is one section",)
@@ -125,6 +126,8 @@ FIVE = placed(*[[(50, 450, f"Page {word}.")] for word in ("one", "two", "three",
 
 
 def test_a_group_begins_at_its_first_child_and_a_lost_bookmark_is_left_out(read) -> None:
+    """B08: a bookmark without a target above one to page 3, and one to a place that is not there."""
+
     def build(writer: PdfWriter, add: Callable) -> object:
         chapter = add(bookmark("Chapter", Dest=page_target(writer, 2)))
         lost = add(bookmark("Lost", Dest=TextStringObject("nowhere")))

@@ -1,93 +1,23 @@
-"""The Chat page, run in this process on a real server with the real local model."""
+"""The Chat page, run in this process on a real server with the real local model: answers, sources, funnel."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from pages.shared import chat, opening, start
-from pages.shared.funnel_view import milliseconds, settings_line, times_html
-from pages.shared.text import passage_html, plain, shortened
-from rag import indexing
+from pages.shared import chat
 from rag.citations import label
 from rag.environment import Environment
-from rag.errors import ServerError, StoreError
-from rag.schema import Stage, Trace
-from rag.settings import BASELINE, FUNNEL
-from rag.weaviate import connection
+from rag.errors import StoreError
+from rag.schema import Trace
+from rag.settings import FUNNEL
+from tests.chat_support import GUARD, HOSTILE_NAME, PAWS, browser, documents, shown, times
 from tests.fakes.gemini_server import GeminiServer, chunk
-from tests.page_support import Browser, fill, machine, use, workspace_name
+from tests.page_support import Browser, machine, opened_anew, use, workspace_name
 
-__all__ = ["machine", "workspace_name"]
-CAR = """# Heron handbook
-
-## Perch Guard
-
-Perch Guard watches the parked car with four cameras. It saves clips to a USB drive in the glovebox.
-Without a USB drive, Perch Guard still sounds the siren, but it saves no clips.
-
-## Paws Mode
-
-Paws Mode keeps the cabin at a pleasant temperature for an animal that waits in the parked car.
-
-## Tyre pressures
-
-| Tyre | Front | Rear |
-| --- | --- | --- |
-| 17 inch | 250 kPa | 260 kPa |
-| 18 inch | 260 kPa | 270 kPa |
-
-## Towing
-
-The most that the car may tow is 1,200 kg with brakes.
-
-## Roof
-
-The roof carries 75 kg. Bars are sold by the dealer.
-
-## Washing
-
-Rinse Mode closes the windows, folds the mirrors and locks the charge port before an automatic wash.
-"""
-HOSTILE = """# Odd <i>marks</i>
-
-## The &lt;b&gt;glass&lt;/b&gt; & $x^2$ section
-
-The glazier's *fee* is $5 <script>document.title = "owned"</script> for `glass` [Source 9] and #1 windows.
-"""
-HOSTILE_NAME = "*odd* <b>$marks$.md"
-GUARD = "Does Perch Guard work without a USB drive?"
-PAWS = "What does Paws Mode do?"
-
-
-@pytest.fixture(scope="module", autouse=True)
-def documents(environment: Environment, workspace_name: str, tmp_path_factory: pytest.TempPathFactory) -> None:
-    """Two small documents, one of them hostile."""
-    folder = tmp_path_factory.mktemp("documents")
-    (folder / "heron.md").write_text(CAR, encoding="utf-8")
-    (folder / HOSTILE_NAME).write_text(HOSTILE, encoding="utf-8")
-    fill(environment, workspace_name, folder)
-
-
-@pytest.fixture
-def browser(machine: Environment) -> Browser:
-    """A new browser session on the Chat page."""
-    return Browser()
-
-
-def shown(browser: Browser, stage: str) -> list[str]:
-    """The chunk ids of the newest turn's list, in the order shown."""
-    funnel = browser.parts(".rf-funnel")[-1]
-    return [row["data-chunk"] for row in funnel.select(f'[data-stage="{stage}"] tr')]
-
-
-def times(browser: Browser) -> dict[str, str]:
-    """The newest turn's time of each stage, as shown."""
-    line = browser.parts(".rf-times")[-1]
-    return {word["data-stage"]: word.get_text().split(" ", 1)[1] for word in line.select(".rf-time")}
+__all__ = ["browser", "documents", "machine", "opened_anew", "workspace_name"]
 
 
 def test_four_examples_are_offered_and_one_press_asks(browser: Browser) -> None:
@@ -182,20 +112,6 @@ def test_earlier_turns_keep_their_answer_numbers_and_lists(browser: Browser) -> 
     assert len(browser.app.session_state["turns"][1].answered.prompt_chunks()) == 1
 
 
-def test_settings_and_chat_survive_both_page_moves(browser: Browser) -> None:
-    """B28: a knob keeps its value when its page is left, and the answer is made with it."""
-    browser.knob("prompt_chunks", 2).knob("rrf_k", 10).knob("dense_weight", 0.2)
-    browser.go("pages/4_Documents.py").go("app.py")
-    browser.ask(GUARD)
-    used = browser.app.session_state["turns"][0].answered.settings
-    assert (used["prompt_chunks"], used["rrf_k"], used["dense_weight"]) == (2, 10, 0.2)
-    answer = browser.texts(".rf-answer")
-    browser.go("pages/4_Documents.py").go("app.py")
-    assert [browser.widget(name).value for name in ("prompt_chunks", "rrf_k", "dense_weight")] == [2, 10, 0.2]
-    assert browser.texts(".rf-answer") == answer
-    assert browser.texts(".rf-question") == [GUARD]
-
-
 def test_a_question_on_another_subject_is_declined_with_the_reason(browser: Browser) -> None:
     browser.ask("Who won the cup final last night?")
     assert browser.texts(".rf-badge") == ["Not in the documents"]
@@ -231,7 +147,7 @@ def test_an_error_of_the_library_is_shown_and_costs_neither_chat_nor_settings(
         assert len(browser.parts(".rf-answer")) == 1
         browser.knob("rrf_k", 20)
         assert browser.texts(".rf-question")[0] == GUARD and browser.errors()
-    browser.press("retry_question")
+    browser.press("retry_question_1")
     assert browser.errors() == []
     assert browser.texts(".rf-question") == [GUARD, PAWS]
     assert browser.app.session_state["settings"].rrf_k == 20
@@ -242,44 +158,6 @@ def test_clear_chat_forgets_the_turns_and_keeps_the_settings(browser: Browser) -
     assert not browser.parts(".rf-question")
     assert browser.app.button(key="example_1")
     assert browser.app.session_state["settings"].rrf_k == 10
-
-
-def test_an_overlap_above_half_the_size_is_named_and_nothing_is_lost(browser: Browser) -> None:
-    browser.ask(GUARD).form(chunk_size=400, chunk_overlap=300)
-    assert browser.errors() == ["chunk_overlap is 300; it may be at most half of chunk_size (400)."]
-    assert (browser.widget("chunk_size").value, browser.widget("chunk_overlap").value) == (400, 300)
-    assert browser.app.session_state["settings"] == FUNNEL
-    assert browser.texts(".rf-question") == [GUARD]
-    browser.knob("rrf_k", 10)
-    assert browser.widget("chunk_overlap").value == 300
-    browser.form(chunk_overlap=40)
-    assert browser.errors() == []
-    assert browser.widget("chunk_overlap").value == browser.app.session_state["settings"].chunk_overlap == 40
-
-
-def test_another_index_is_built_on_demand_and_one_that_is_there_is_used_at_once(
-    browser: Browser, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    browser.ask(GUARD).form(chunk_size=200, chunk_overlap=20)
-    turn = browser.app.session_state["turns"][0]
-    assert turn.answered.settings["chunk_size"] == 200
-    assert len(shown(browser, "dense")) > 7
-    written = []
-    monkeypatch.setattr(indexing._Writer, "replace", lambda *arguments: written.append(arguments))
-    browser.press("preset_full")
-    assert browser.app.session_state["settings"] == FUNNEL
-    assert len(shown(browser, "dense")) == 7
-    assert not written
-
-
-def test_presets_and_reset(browser: Browser) -> None:
-    browser.knob("rrf_k", 10).press("preset_baseline")
-    assert browser.app.session_state["settings"] == BASELINE
-    browser.knob("prompt_chunks", 7).press("reset_search")
-    kept = browser.app.session_state["settings"]
-    assert (kept.chunker, kept.chunk_overlap, kept.fusion, kept.prompt_chunks) == ("paragraph", 0, "rrf", 4)
-    browser.press("preset_full")
-    assert browser.app.session_state["settings"] == FUNNEL
 
 
 def test_marks_in_documents_and_questions_are_shown_as_text(browser: Browser) -> None:
@@ -298,31 +176,6 @@ def test_a_table_in_a_passage_is_drawn_as_one(browser: Browser) -> None:
     table = browser.parts(".rf-passage table")[0]
     assert [cell.get_text() for cell in table.select("th")] == ["Tyre", "Front", "Rear"]
     assert [cell.get_text() for cell in table.select("tr")[-1].select("td")] == ["18 inch", "260 kPa", "270 kPa"]
-
-
-def test_two_sessions_see_neither_each_others_turns_nor_settings(machine: Environment) -> None:
-    one, two = Browser(), Browser()
-    one.knob("rrf_k", 10).ask(GUARD)
-    two.app.run()
-    assert not two.parts(".rf-question")
-    assert two.app.session_state["settings"] == FUNNEL
-    two.ask(PAWS)
-    assert (one.texts(".rf-question"), two.texts(".rf-question")) == ([GUARD], [PAWS])
-    assert one.workspace is two.workspace
-
-
-@pytest.fixture
-def opened_anew(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """The pages of one test connect for themselves, as the first session after a start does."""
-    made: list[opening.Opening] = []
-
-    def of(environment: Environment) -> opening.Opening:
-        made[:] = made or [opening.Opening(environment, opening.WORKSPACE)]
-        return made[0]
-
-    monkeypatch.setattr(start, "opening", of)
-    yield
-    made[0].close()
 
 
 @pytest.fixture
@@ -357,81 +210,3 @@ def test_a_paid_answer_is_written_once_and_again_only_on_demand(
     assert len(gemini.requests) == 2
     assert len(browser.parts("details.rf-source")) == 1
     assert not [button for button in browser.app.button if button.key == "again_0"]
-
-
-def test_where_no_server_can_be_had_the_page_says_so_and_tries_again(
-    machine: Environment, opened_anew: None, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    connect = connection.connect
-
-    def broken(*arguments: object) -> None:
-        raise ServerError("Weaviate could not be started: no network, no Go. Set WEAVIATE_URL.")
-
-    monkeypatch.setattr(connection, "connect", broken)
-    browser = Browser()
-    assert browser.errors() == ["Weaviate could not be started: no network, no Go. Set WEAVIATE_URL."]
-    assert browser.press("retry_start").errors()
-    monkeypatch.setattr(connection, "connect", connect)
-    browser.press("retry_start")
-    assert browser.errors() == []
-    assert browser.app.button(key="example_1")
-
-
-def test_two_sessions_that_come_first_at_once_share_one_start(
-    environment: Environment, workspace_name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    connect = connection.connect
-    connected = []
-
-    def counted(*arguments: object):
-        connected.append(arguments)
-        return connect(*arguments)
-
-    monkeypatch.setattr(connection, "connect", counted)
-    shared = opening.Opening(environment, workspace_name)
-    with ThreadPoolExecutor(4) as pool:
-        opened = list(pool.map(lambda _: shared.watch(), range(4)))
-    assert len(connected) == 1 and all(one is opened[0] for one in opened)
-    shared.again()
-    assert shared.watch() is opened[0], "while the server answers, nothing connects anew"
-    opened[0].client.close()
-    shared.again()
-    assert shared.watch() is not opened[0]
-    shared.close()
-
-
-def test_plain_keeps_marks_and_commands() -> None:
-    assert plain("*a* <b> $x$ [l](u) #1 `rag index`") == "\\*a\\* \\<b\\> \\$x\\$ \\[l\\]\\(u\\) \\#1 `rag index`"
-
-
-def test_shortened_cuts_at_a_word() -> None:
-    assert shortened("one two three four", 12) == "one two…"
-    assert shortened("one\n two", 12) == "one two"
-
-
-def test_a_row_of_bars_alone_is_a_line_and_two_are_a_table() -> None:
-    assert "<table>" not in passage_html("before\na | b\nafter")
-    assert passage_html("| a | b |\n|---|---|\n| 1 | <2> |").count("<tr>") == 2
-    assert "&lt;2&gt;" in passage_html("| a | b |\n|---|---|\n| 1 | <2> |")
-
-
-def test_milliseconds_as_people_read_them() -> None:
-    assert [milliseconds(value) for value in (0.00001, 0.0001, 0.009, 1.24)] == [
-        "< 0.1 ms",
-        "0.1 ms",
-        "9 ms",
-        "1,240 ms",
-    ]
-
-
-def test_times_of_a_trace_where_nothing_ran() -> None:
-    trace = Trace("q", FUNNEL.to_json(), {}, stages=(Stage("dense", "minilm", 0.2, reused=True),))
-    assert "dense re-used" in times_html(trace)
-
-
-def test_settings_line_names_what_the_lists_were_made_with() -> None:
-    line = settings_line(Trace("q", FUNNEL.changed({"dense_weight": 2}).to_json(), {}))
-    assert line == (
-        "recursive chunks of 1000 characters, overlap 150 · minilm · 50 dense + 50 sparse · "
-        "RRF k 60, weights 2 : 1 · 4 to the prompt"
-    )

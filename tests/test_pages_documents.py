@@ -33,7 +33,9 @@ def browser(environment: Environment, monkeypatch: pytest.MonkeyPatch, tmp_path:
         (tmp_path / name).write_text(text, encoding="utf-8")
     monkeypatch.setattr(library, "SAMPLES_FOLDER", tmp_path)
     monkeypatch.setattr(workspace, "SAMPLES_FOLDER", tmp_path)
-    use(monkeypatch, environment, fresh_name())
+    name = fresh_name()
+    monkeypatch.setattr(workspace, "DEFAULT_WORKSPACE", name)  # the one that begins with the samples
+    use(monkeypatch, environment, name)
     yield Browser().go(PAGE)
     st.cache_resource.clear()
 
@@ -57,20 +59,21 @@ def add(browser: Browser, **files: bytes) -> dict[str, str]:
     return {row["Document"]: row["What happened"] for row in table(browser, "report")}
 
 
-def a_pdf(text: str = "") -> bytes:
-    """One page with this text, or none."""
+def a_pdf(*texts: str) -> bytes:
+    """One page for each text, which may be blank; one blank page where none is given."""
     target = io.BytesIO()
     canvas = Canvas(target)
-    canvas.drawString(72, 700, text)
-    canvas.showPage()
+    for text in texts or ("",):
+        canvas.drawString(72, 700, text)
+        canvas.showPage()
     canvas.save()
     return target.getvalue()
 
 
-def locked(data: bytes) -> bytes:
+def locked(data: bytes, user: str = "secret", owner: str | None = None) -> bytes:
     """The PDF behind a password."""
     writer = PdfWriter(clone_from=io.BytesIO(data))
-    writer.encrypt("secret", algorithm="AES-256")
+    writer.encrypt(user, owner, algorithm="AES-256")
     target = io.BytesIO()
     writer.write(target)
     return target.getvalue()
@@ -104,6 +107,33 @@ def test_files_are_added_and_those_that_cannot_be_read_are_named_with_the_reason
     assert listed(browser) == {name: "yes" for name in ("faq.csv", "good.pdf", "lapwing.md", "owl.md")}
     browser.go("app.py").ask("How much does the crane of the Owl lift?")
     assert "lifts three tonnes. [Source 1]" in browser.texts(".rf-answer .rf-text")[0]
+
+
+def test_files_without_text_are_each_named_beside_a_good_one(browser: Browser) -> None:
+    """B06: a scan of two pages, an empty file, one of spaces and newlines, and a good one, uploaded together."""
+    happened = add(browser, scan_pdf=a_pdf("", ""), empty_txt=b"", blank_txt=b"  \n\n \n", owl_md=OWL.encode())
+    assert happened == {
+        "scan.pdf": "not added: no text found (perhaps a scan)",
+        "empty.txt": "not added: no text found",
+        "blank.txt": "not added: no text found",
+        "owl.md": "added",
+    }
+    assert listed(browser) == {name: "yes" for name in ("faq.csv", "lapwing.md", "owl.md")}
+    browser.go("app.py").ask("How much does the crane of the Owl lift?")
+    places = " ".join(browser.texts("details.rf-source summary"))
+    assert "owl.md" in places and not [name for name in ("scan", "empty", "blank") if name in places]
+
+
+def test_an_owners_password_does_not_lock_a_file_out_and_a_users_only_that_one(browser: Browser) -> None:
+    """B07: one upload of a PDF whose owner's password is s3, one whose user's password is x, and a plain one."""
+    happened = add(
+        browser,
+        guarded_pdf=locked(a_pdf("The Wren is a bicycle with eleven gears."), "", "s3"),
+        locked_pdf=locked(a_pdf("hidden"), "x"),
+        plain_pdf=a_pdf("The Finch is a sledge with two runners."),
+    )
+    assert happened == {"guarded.pdf": "added", "locked.pdf": "not added: needs a password", "plain.pdf": "added"}
+    assert set(listed(browser)) == {"faq.csv", "guarded.pdf", "lapwing.md", "plain.pdf"}
 
 
 def test_a_file_sent_twice_is_kept_and_a_changed_one_replaced(browser: Browser) -> None:

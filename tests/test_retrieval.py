@@ -38,6 +38,7 @@ def test_the_worked_example() -> None:
 
 
 def test_a_chunk_absent_from_a_list_gets_nothing_from_it() -> None:
+    """B22 (a): dense p, q, r and sparse s, t, r."""
     fused = reciprocal_rank_fusion({"dense": ranked("p", "q", "r"), "sparse": ranked("s", "t", "r")}, k=60)
     assert [hit.chunk_id for hit in fused] == ["r", "p", "s", "q", "t"]
     assert [hit.score for hit in fused] == pytest.approx([2 / 63, 1 / 61, 1 / 61, 1 / 62, 1 / 62])
@@ -47,6 +48,7 @@ def test_a_chunk_absent_from_a_list_gets_nothing_from_it() -> None:
 
 
 def test_a_chunk_that_stands_in_a_list_twice_counts_once_at_its_better_place() -> None:
+    """B22 (b): dense p, p, q and sparse q."""
     fused = reciprocal_rank_fusion({"dense": ranked("p", "p", "q"), "sparse": ranked("q")}, k=60)
     assert [(hit.chunk_id, hit.rank) for hit in fused] == [("q", 1), ("p", 2)]
     assert fused[1].score == 1 / 61
@@ -54,6 +56,7 @@ def test_a_chunk_that_stands_in_a_list_twice_counts_once_at_its_better_place() -
 
 
 def test_empty_lists_are_no_error() -> None:
+    """B22 (c) and (d): one list empty, and both."""
     assert [
         (hit.chunk_id, hit.score) for hit in reciprocal_rank_fusion({"dense": (), "sparse": ranked("a")}, k=60)
     ] == [("a", 1 / 61)]

@@ -101,6 +101,7 @@ def eventually(condition: Callable[[], object]) -> None:
 
 
 def test_two_processes_at_once_share_one_server_which_ends_with_the_last(own, holders):
+    """B20: a second start while the first goes on; none is left after the last."""
     first, second = holders(), holders()
     address = first.address()
     assert second.address() == address
@@ -113,12 +114,25 @@ def test_two_processes_at_once_share_one_server_which_ends_with_the_last(own, ho
     assert third.address()[0] != address[0]  # the kill left nothing that blocks the next start
 
 
+def test_an_app_killed_hard_and_started_again_at_once_attaches(own, holders):
+    """B20: after a kill the next start, with no pause between, finds the server or starts one, and never two."""
+    first = holders()
+    first.address()
+    for _ in range(3):
+        first.end()
+        first = holders()
+        first.address()
+        assert len(processes_of(own)) == 2  # one server, one watchdog
+
+
 def test_two_sessions_of_one_app_asking_at_once_share_one_server(own):
+    """B20: two browser sessions at once."""
     with ThreadPoolExecutor(4) as sessions:
         assert len(set(sessions.map(lambda _: server.ensure(own), range(4)))) == 1
 
 
 def test_a_server_killed_hard_starts_again_where_it_was_with_what_it_had(own):
+    """B20: the server is killed hard and started again."""
     before = server.ensure(own)
     with connection.connected(own) as client:
         client.collections.create("Kept")
@@ -168,6 +182,7 @@ def test_ctrl_c_in_the_terminal_reaches_neither_server_nor_watchdog(own, holders
 
 @pytest.mark.parametrize("setting", ["WEAVIATE_PORT", "WEAVIATE_GRPC_PORT"])
 def test_a_foreign_program_on_a_port_the_user_fixed_is_named_with_the_setting(own, setting):
+    """B20: another program is on the port already."""
     with socket.create_server(("127.0.0.1", 0)) as foreign:
         port = foreign.getsockname()[1]
         environment = Environment(data_folder=own.data_folder, **{setting.lower(): port})
@@ -229,7 +244,9 @@ def test_a_binary_that_ends_at_once_is_reported_with_its_reason(own, tmp_path, m
     broken.write_text(f"#!/bin/sh\necho '{last_words}'\nexit 1\n")
     broken.chmod(0o755)
     monkeypatch.setattr(obtain, "binary", lambda progress: broken)
-    with pytest.raises(ServerError, match="ended while it started: cannot open: no space left on device. Its log is "):
+    with pytest.raises(
+        ServerError, match=r"ended while it started: the disk is full\. Free space, then .* Its log is "
+    ):
         server.ensure(own)
 
 

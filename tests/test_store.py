@@ -116,6 +116,7 @@ def fifty(spoilt: dict[int, Entry]) -> list[Entry]:
 
 
 def test_three_bad_chunks_of_fifty_are_named_with_their_reasons_and_the_rest_is_stored(store: Store) -> None:
+    """B16: a page that is "n/a", a vector one number short, a property of the wrong type."""
     bad_page = an_entry(a_chunk(7, "A page that is no number.", page_start="n/a", page_end="n/a"), m1())
     short = Entry(a_chunk(21, "A vector one number short."), m1().vector("x").tolist()[:7], ("vector",), ())
     wrong_type = an_entry(a_chunk(42, "A start that is a text."), m1())
@@ -174,6 +175,7 @@ def test_what_the_server_itself_refuses_is_read_too_and_not_left_half_stored(
 
 
 def test_where_every_chunk_is_refused_every_one_is_named(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    """B16: all 50 are refused."""
     entries = [Entry(entry.chunk, entry.vector[:7], entry.terms, ()) for entry in fifty({})]
     assert len(store.write(FINGERPRINT, entries, 8)) == 50
     monkeypatch.setattr(store_module, "fault", lambda entry, dimensions: "")

@@ -48,7 +48,7 @@ def test_a_closed_connection_is_a_store_error_that_says_what_could_not_be_done(e
         store.prepare_index(FINGERPRINT, 1.2, 0.75)
     entry = an_entry(a_chunk(0, "Text."), m1())
     for call, action in (
-        (lambda: store.write(FINGERPRINT, [entry], 8), "write to Weaviate"),
+        (lambda: store.write(FINGERPRINT, [entry], 8), "write the objects"),
         (lambda: store.dense(FINGERPRINT, m1().vector("x"), 5), "search by meaning"),
         (lambda: store.sparse(FINGERPRINT, ("x",), 5, 1), "search by keywords"),
         (lambda: store.chunks(FINGERPRINT, [entry.chunk.id]), "read chunks"),

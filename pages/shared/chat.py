@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 from pages.shared.errors import attempt
 from pages.shared.jobs import Job
@@ -11,8 +12,11 @@ from rag.answering import costs_nothing
 from rag.funnel import StageMemory, run_funnel
 from rag.schema import Trace, Turn
 from rag.settings import Settings
+from rag.text import is_blank
 from rag.workspace import Workspace
 
+# A click starts the page's next run while the last one still ends, in a thread of its own: both hold the conversation.
+_LOCK = threading.Lock()
 BROKEN_OFF = "The program failed before the question was answered; the reason is printed where it was started."
 
 
@@ -39,22 +43,33 @@ class ChatTurn:
         return self.retrieved is None or _before_answer(self.retrieved) == _before_answer(self.answered)
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class Asked:
     """A question that waits for its answer, or could not be answered for the reason in ``error``.
 
-    ``earlier`` is the turn that its answer replaces; ``job`` is the answer in the making.
+    ``earlier`` is the turn that its answer replaces.
     """
 
     question: str
     earlier: ChatTurn | None = None
     error: str = ""
-    job: Job[ChatTurn] | None = field(default=None, compare=False)
+    _job: Job[ChatTurn] | None = None
 
     @property
     def waits(self) -> bool:
         """Whether it still is to be answered."""
         return not self.error
+
+    @property
+    def begun(self) -> bool:
+        """Whether its answer is in the making."""
+        return self._job is not None
+
+    def answering(self, work: Callable[[Callable[[str], object]], ChatTurn]) -> Job[ChatTurn]:
+        """The one job that answers it, begun by the first who asks for it."""
+        with _LOCK:
+            self._job = self._job or Job(work)
+            return self._job
 
 
 Entry = ChatTurn | Asked
@@ -65,16 +80,31 @@ def _before_answer(trace: Trace) -> tuple[object, ...]:
     return (*knobs, tuple(chunk.id for chunk in trace.prompt_chunks()))
 
 
-def next_place(entries: Sequence[Entry]) -> int | None:
-    """The place of the question that is to be answered now: the first that waits."""
-    return next((place for place, entry in enumerate(entries) if isinstance(entry, Asked) and entry.waits), None)
+def add(entries: list[Entry], question: str) -> None:
+    """Take a question in behind all others; blank ones before it, which are only pointed out, are dropped."""
+    with _LOCK:
+        entries[:] = [entry for entry in entries if not (isinstance(entry, Asked) and is_blank(entry.question))]
+        entries.append(Asked(question))
 
 
-def live_place(entries: Sequence[Entry]) -> int | None:
-    """The place of the turn that follows the knobs: the last one, unless a question waits behind it."""
-    for place, entry in reversed(list(enumerate(entries))):
+def put(entries: list[Entry], held: Entry, wanted: Entry) -> None:
+    """Put ``wanted`` in the place of ``held``, unless that stands there no more."""
+    with _LOCK:
+        for place, entry in enumerate(entries):
+            if entry is held:
+                entries[place] = wanted
+
+
+def next_asked(entries: Sequence[Entry]) -> Asked | None:
+    """The question that is to be answered now: the first that waits."""
+    return next((entry for entry in entries if isinstance(entry, Asked) and entry.waits), None)
+
+
+def live_turn(entries: Sequence[Entry]) -> ChatTurn | None:
+    """The turn that follows the knobs: the last one, unless a question waits behind it."""
+    for entry in reversed(entries):
         if isinstance(entry, ChatTurn):
-            return place
+            return entry
         if entry.waits:
             return None
     return None
@@ -102,12 +132,12 @@ def answered(
     return ChatTurn(run_funnel(question, history(before), settings, workspace, memory, on_text=on_text))
 
 
-def settle(entries: list[Entry], place: int) -> None:
-    """Put what became of the question at ``place`` there, once its job is done: its turn, or why there is none."""
-    asked = entries[place]
-    entries[place] = _unanswered(asked, BROKEN_OFF)  # what stands there where the next line raises something unforeseen
-    turn, error = attempt(asked.job.watch)
-    entries[place] = turn or _unanswered(asked, error)
+def settle(entries: list[Entry], asked: Asked, job: Job[ChatTurn]) -> None:
+    """Put what became of a question in its place, once its job is done: its turn, or why there is none."""
+    failed = _unanswered(asked, BROKEN_OFF)  # this stands there where the job raises something unforeseen
+    put(entries, asked, failed)
+    turn, error = attempt(job.watch)
+    put(entries, failed, turn or _unanswered(asked, error))
 
 
 def _unanswered(asked: Asked, error: str) -> Entry:

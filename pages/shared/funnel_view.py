@@ -29,8 +29,8 @@ def funnel_html(trace: Trace) -> str:
 
 
 def times_html(trace: Trace) -> str:
-    """How long each stage took, as one bar and one line; stages kept from an earlier run are named as re-used."""
-    ran = [stage for stage in trace.stages if not stage.reused]
+    """How long each stage took, as one bar and one line; stages that were re-used or failed are named so."""
+    ran = [stage for stage in trace.stages if not (stage.reused or trace.has_failed(stage))]
     total = sum(stage.seconds for stage in ran)
     bar = "".join(
         f'<i class="rf-at-{escape(stage.name)}" style="flex-grow:{max(stage.seconds / total, 0.004):.4f}"></i>'
@@ -39,7 +39,7 @@ def times_html(trace: Trace) -> str:
     )
     words = []
     for stage in trace.stages:
-        time = "re-used" if stage.reused else milliseconds(stage.seconds)
+        time = "re-used" if stage.reused else "failed" if trace.has_failed(stage) else milliseconds(stage.seconds)
         name = STAGE_WORDS.get(stage.name, stage.name)
         kind = " rf-reused" if stage.reused else ""
         words.append(

@@ -12,7 +12,7 @@ from pages.shared.jobs import Job, Progress
 from rag.environment import Environment
 from rag.library import SyncReport
 from rag.settings import FUNNEL
-from rag.weaviate import connection
+from rag.weaviate import connection, server
 from rag.weaviate.tenants import DEFAULT_WORKSPACE
 from rag.workspace import Workspace, open_workspace
 
@@ -24,11 +24,12 @@ WORKSPACE = DEFAULT_WORKSPACE
 
 @dataclass(frozen=True)
 class Opened:
-    """A workspace ready for use, and what the start did to its documents."""
+    """A workspace ready for use, what the start did to its documents, and the local server's process, if it is one."""
 
     client: WeaviateClient
     workspace: Workspace
     report: SyncReport
+    pid: int | None
 
 
 class Opening:
@@ -38,38 +39,59 @@ class Opening:
         self._environment, self._name = environment, name
         self._lock = threading.Lock()
         self._job: Job[Opened] | None = None
+        self._retired: list[WeaviateClient] = []
 
     def watch(self) -> Opened:
-        """What was opened, waited for under a progress bar where it is not ready. Raises RagError where it fails."""
+        """What was opened, waited for under a progress bar where it is not ready; opened anew where a local server has
+        ended since. Raises RagError where it fails."""
         with self._lock:
+            opened = self._opened()
+            if opened and self._has_ended(opened):
+                self._retire(opened)
             job = self._job = self._job or Job(self._open)
         return job.watch()
 
     def again(self) -> None:
         """Forget an opening that failed or whose server is gone, so that the next ``watch`` connects anew."""
         with self._lock:
-            job = self._job
-            if job is None or not job.done:
-                return
-            if not job.failed:
-                client = job.watch().client
-                if client.is_live():
-                    return
-                client.close()
-            self._job = None
+            opened = self._opened()
+            if opened and not opened.client.is_live():
+                self._retire(opened)
+            elif self._job and self._job.failed:
+                self._job = None
 
     def close(self) -> None:
-        """Close the connection, if there is one."""
+        """Close every connection that was made."""
         with self._lock:
-            if self._job and self._job.done and not self._job.failed:
-                self._job.watch().client.close()
+            opened = self._opened()
+            if opened:
+                self._retire(opened)
+            for client in self._retired:
+                client.close()
+            self._retired.clear()
             self._job = None
+
+    def _opened(self) -> Opened | None:
+        return self._job.watch() if self._job and self._job.done and not self._job.failed else None
+
+    def _has_ended(self, opened: Opened) -> bool:
+        if self._environment.weaviate_url:
+            return False
+        address = server.running(self._environment)
+        return address is None or address.pid != opened.pid
+
+    def _retire(self, opened: Opened) -> None:
+        # Not closed yet: other sessions may be in the middle of a call, which then fails in its own words.
+        self._retired.append(opened.client)
+        self._job = None
 
     def _open(self, progress: Progress) -> Opened:
         client = connection.connect(self._environment, progress)
         try:
+            local = None if self._environment.weaviate_url else server.ensure(self._environment, progress)
             workspace = open_workspace(self._environment, client, self._name)
-            return Opened(client, workspace, workspace.start(FUNNEL, progress))
+            report = workspace.start(FUNNEL, progress)
+            return Opened(client, workspace, report, local.pid if local else None)
         except BaseException:
             client.close()
             raise

@@ -7,11 +7,11 @@ from typing import Any
 
 import streamlit as st
 
+from pages.shared import chat
 from pages.shared.chat import Asked, ChatTurn, Entry
 from pages.shared.errors import attempt
 from rag.funnel import StageMemory
 from rag.settings import FUNNEL, Settings
-from rag.text import is_blank
 
 
 def settings() -> Settings:
@@ -52,20 +52,14 @@ def memory() -> StageMemory:
 
 
 def ask(question: str) -> None:
-    """Take a question in behind those that were asked before; they are answered one by one, and none takes the place
-    of another. A blank one is only pointed out until the next."""
-    entries = turns()
-    entries[:] = [entry for entry in entries if not (isinstance(entry, Asked) and is_blank(entry.question))]
-    entries.append(Asked(question))
+    """Take a question in behind those asked before; they are answered one by one, and none takes another's place."""
+    chat.add(turns(), question)
 
 
 def ask_again(entry: Entry) -> None:
     """Have a question answered once more, in the place where it stands; a second press changes nothing."""
-    entries = turns()
-    for place, held in enumerate(entries):
-        if held is entry:
-            again = isinstance(entry, ChatTurn)
-            entries[place] = Asked(entry.answered.question, entry) if again else Asked(entry.question)
+    again = isinstance(entry, ChatTurn)
+    chat.put(turns(), entry, Asked(entry.answered.question, entry) if again else Asked(entry.question))
 
 
 def clear() -> None:

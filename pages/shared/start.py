@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import streamlit as st
@@ -15,15 +16,22 @@ from rag.workspace import Workspace
 
 PRODUCT = "Retrieval Funnel"
 STYLE = Path(__file__).with_name("style.css")
+ICON = Path(__file__).with_name("icon.png")
 SCROLL = "[...document.querySelectorAll('.stChatMessage:has(.rf-question)')].at(-1)?.scrollIntoView();"
 PAGES = {"app.py": ("Chat", ":material/forum:"), "pages/4_Documents.py": ("Documents", ":material/description:")}
 
 
+def draw(page: Callable[[], None]) -> None:
+    """Draw a page; what the library cannot do meanwhile is said at its end, with a button to try again."""
+    _, error = attempt(page)
+    if error:
+        st.error(plain(error), icon=":material/cloud_off:")
+        st.button("Try again", key="retry_page", on_click=reconnect)
+
+
 def open_page(title: str, description: str) -> Workspace:
     """Draw the frame of a page and give the workspace back; stops the page where there is none to be had."""
-    st.set_page_config(
-        title if title == PRODUCT else f"{title} · {PRODUCT}", page_icon=":material/filter_alt:", layout="wide"
-    )
+    st.set_page_config(title if title == PRODUCT else f"{title} · {PRODUCT}", page_icon=str(ICON), layout="wide")
     st.html(STYLE)
     with st.sidebar:
         for path, (label, icon) in PAGES.items():

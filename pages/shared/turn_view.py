@@ -47,6 +47,8 @@ def draw_asked(asked: Asked, number: int) -> DeltaGenerator | None:
     if asked.waits:
         with _assistant():
             place = st.empty()
+            _leave_nothing()
+        _leave_nothing()
         place.caption("Waiting for its turn…")
         return place
     st.error(plain(asked.error))
@@ -77,6 +79,12 @@ def _draw_question(question: str) -> None:
 
 def _draw_again(label: str, key: str, entry: ChatTurn | Asked) -> None:
     st.button(label, key=key, on_click=lambda: (start.reconnect(), session.ask_again(entry)))
+
+
+def _leave_nothing() -> None:
+    """Take away what stood below in the run before: it would stay, in grey, until the answer is there."""
+    for _ in range(2):
+        st.empty()
 
 
 def _assistant() -> DeltaGenerator:

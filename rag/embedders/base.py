@@ -16,9 +16,8 @@ Progress = Callable[[int, int], None]
 class Embedder(ABC):
     """Texts to unit vectors, float32; shared by every thread, so it keeps no state of a single call.
 
-    ``name`` is the full ``family:model``; ``dimensions`` is None until the first answer of a model that no
-    table knows.
-    ``revision`` changes when the same model would give other numbers than before, which makes cached ones worthless.
+    ``name`` is the full ``family:model``; ``dimensions`` is None until the first answer of a model that no table
+    knows; ``revision`` changes when the same model would give other numbers, which makes cached ones worthless.
     A variant gives ``_batches`` and, where questions are embedded in a way of their own, ``_query``.
     """
 

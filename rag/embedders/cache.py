@@ -51,6 +51,7 @@ class CachedEmbedder(Embedder):
 
     @dimensions.setter
     def dimensions(self, value: int | None) -> None:
+        """Sets ``inner``'s."""
         self.inner.dimensions = value
 
     def notices(self, texts: Sequence[str]) -> dict[int, str]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from rag.embedders.remote import Limits, RemoteEmbedder, TooLargeError
 from rag.environment import Environment
 from rag.errors import ProviderError, SettingsError
-from rag.providers import BusyError, shortened, waiting
+from rag.providers import NOT_THE_SERVICE, BusyError, is_page, shortened, waiting, wrong_address
 
 if TYPE_CHECKING:
     import voyageai
@@ -69,23 +69,37 @@ class Voyage(RemoteEmbedder):
     def _problem(self, error: voyageai.error.VoyageError, count: int) -> Exception:
         from voyageai import error as errors
 
-        message = shortened(error.user_message)
+        message = _message(error)
+        base_url = self._environment.voyage_base_url
+        if base_url and (
+            error.http_status in NOT_THE_SERVICE or (error.http_status == 200 and is_page(error.http_body))
+        ):
+            answer = "a web page" if error.http_status == 200 else error.http_status
+            return wrong_address(self.name, "VOYAGE_BASE_URL", base_url, answer)
         if isinstance(error, errors.AuthenticationError) or error.http_status in (401, 403):
             return ProviderError("VOYAGE_API_KEY was refused. Check the key at https://dashboard.voyageai.com.")
-        if isinstance(error, errors.RateLimitError):
+        if error.http_status == 429:
             header = error.headers.get("retry-after", "")
             wait = float(header) if header.isdigit() else None
             return BusyError(f"{self.name} is over its rate limit ({message}). {waiting(wait)}", wait)
         if isinstance(error, errors.Timeout):
             return BusyError(f"{self.name} did not answer within {READ_SECONDS} seconds. Try again.")
         if isinstance(error, errors.APIConnectionError):
-            place = self._environment.voyage_base_url or "api.voyageai.com"
+            place = base_url or "api.voyageai.com"
             return ProviderError(f"{self.name}: the connection to {place} failed. Check the network.")
         if isinstance(error, errors.ServiceUnavailableError | errors.ServerError):
             return BusyError(f"{self.name} is unavailable at the moment ({error.http_status}). Try again in a minute.")
         if error.http_status == 400 and "token" in message.lower() and count > 1:
             return TooLargeError(message)
         return ProviderError(f"{self.name} refused the request ({message}).")
+
+
+def _message(error: voyageai.error.VoyageError) -> str:
+    """The service's own words, without the body and the headers that the client adds to some."""
+    detail = error.json_body.get("detail") if isinstance(error.json_body, dict) else None
+    if is_page(error.http_body):
+        return f"{error.http_status}: {shortened(error.http_body)}".rstrip(": ")
+    return shortened(detail if isinstance(detail, str) else error.user_message)
 
 
 @lru_cache(maxsize=8)

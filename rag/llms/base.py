@@ -22,8 +22,8 @@ CUT = {
 class Completion:
     """A finished text, never blank: ``finish`` is stop, or why it is only a part: length, blocked or broken.
 
-    Tokens are None where the service did not say; output counts the model's thinking too. ``detail`` is the service's
-    own word.
+    Tokens are None where the service did not say; output counts the model's thinking too. ``detail`` is the word
+    that the service itself used.
     """
 
     text: str

@@ -31,13 +31,16 @@ def folder_lock(folder: Path) -> FileLock:
 def hold(folder: Path) -> None:
     """Say that this process needs the folder's server, until ``release`` or its own end."""
     with _guard:
-        if folder in _held_by_us:
+        held = _held_by_us.get(folder)
+        if held is not None and _is_open_at(held, folder / HOLDERS):
             return
         file = os.open(folder / HOLDERS, os.O_RDWR | os.O_CREAT, 0o600)
         if not _locked(file, shared=True, seconds=PROBE_SECONDS):
             os.close(file)
             raise ServerError(f"{folder / HOLDERS} is locked by another program. End it and try again.")
         _held_by_us[folder] = file
+        if held is not None:
+            os.close(held)  # of a folder that was deleted since
 
 
 def release(folder: Path) -> None:
@@ -88,6 +91,13 @@ def spawn(
     # Somebody has to take note of its end, or it stays a zombie for as long as this process runs.
     threading.Thread(target=process.wait, name=f"wait-{process.pid}", daemon=True).start()
     return process.pid
+
+
+def _is_open_at(file: int, path: Path) -> bool:
+    try:
+        return os.path.samestat(os.fstat(file), path.stat())
+    except FileNotFoundError:
+        return False
 
 
 def _is_refused(path: Path, shared: bool) -> bool:

@@ -20,6 +20,7 @@ from typing import IO
 
 import filelock
 
+from rag import environment
 from rag.errors import ServerError
 
 VERSION = "1.35.2"
@@ -226,7 +227,7 @@ def _built(folder: Path, report: Progress) -> Path:
     report("Building Weaviate with Go (about 3 minutes)", 0.0)
     process = subprocess.Popen(
         ["go", "install", "-v", MODULE],
-        env={**os.environ, "GOBIN": str(folder)},
+        env=environment.handed_on(GOBIN=str(folder)),
         cwd=folder,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,

@@ -17,7 +17,8 @@ from weaviate.classes.query import Filter, Sort
 
 from rag.errors import StoreError
 from rag.schema import digest
-from rag.weaviate.tenants import DEFAULT_WORKSPACE, Tenants, exact_property, stored_property, translated
+from rag.weaviate.failures import translated
+from rag.weaviate.tenants import DEFAULT_WORKSPACE, Tenants, exact_property, stored_property
 
 COLLECTION = "FunnelCatalogue"
 EVERYWHERE = "-"

@@ -17,11 +17,11 @@ import filelock
 
 from rag.environment import Environment
 from rag.errors import ServerError
-from rag.weaviate import instance, launch, locks, obtain, ports, watchdog
+from rag.weaviate import instance, launch, locks, obtain, ports, remedies, watchdog
 from rag.weaviate.instance import ServerAddress
 from rag.weaviate.obtain import VERSION, Progress
 
-__all__ = ["VERSION", "ServerAddress", "ServerStatus", "ensure", "start", "status", "stop"]
+__all__ = ["VERSION", "ServerAddress", "ServerStatus", "ensure", "running", "start", "status", "stop"]
 
 READY_SECONDS = 120.0
 ATTEMPTS = 4
@@ -57,7 +57,15 @@ def ensure(environment: Environment, progress: Progress | None = None) -> Server
             # Between the choice of a free port and its use, another program can take it; anything else is tried twice.
             if attempt and reason != launch.PORT_TAKEN:
                 break
-    raise ServerError(f"Weaviate ended while it started: {reason}. Its log is {folder / launch.LOG}.")
+    advice = remedies.known(reason) or f"{remedies.plain(reason)}."
+    raise ServerError(f"Weaviate ended while it started: {advice} Its log is {folder / launch.LOG}.")
+
+
+def running(environment: Environment) -> ServerAddress | None:
+    """The data folder's server as long as its process lives, None where there is none: a look of 0.1 milliseconds."""
+    folder = environment.data_folder.resolve()
+    with _usable(folder):
+        return instance.running(folder)
 
 
 def start(environment: Environment, progress: Progress | None = None) -> ServerAddress:

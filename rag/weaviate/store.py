@@ -18,13 +18,13 @@ from weaviate.classes.query import Filter, HybridFusion, MetadataQuery, Sort
 
 from rag.schema import Chunk, Hit
 from rag.weaviate.entries import Entry, Rejected, chunk_object, fault, to_chunk
+from rag.weaviate.failures import translated
 from rag.weaviate.tenants import (
     DEFAULT_WORKSPACE,
     Tenants,
     exact_property,
     searched_property,
     stored_property,
-    translated,
 )
 
 WRITE_BATCH = 500
@@ -56,8 +56,7 @@ class Store:
         return self._tenants.exists(collection_name(fingerprint))
 
     def drop_index(self, fingerprint: str) -> None:
-        """Remove this workspace's chunks of that index, and the collection itself when no workspace uses it any
-        more."""
+        """Remove this workspace's chunks of that index, and the collection itself once no workspace uses it."""
         self._tenants.drop(collection_name(fingerprint))
 
     def _create(self, name: str, k1: float, b: float) -> None:
@@ -119,10 +118,8 @@ class Store:
     def delete_chunks(self, fingerprint: str, ids: Iterable[str]) -> None:
         """Remove chunks by id; ids that are not there are no error."""
         ids = list(ids)
-        tenant = self._tenants.tenant(collection_name(fingerprint))
         for begin in range(0, len(ids), PAGE):
-            with translated("delete chunks"):
-                tenant.data.delete_many(where=Filter.by_id().contains_any(ids[begin : begin + PAGE]))
+            self._tenants.delete(collection_name(fingerprint), ids[begin : begin + PAGE])
 
     def count(self, fingerprint: str) -> int:
         """How many chunks this workspace has in that index; 0 where there is no such index."""
@@ -134,8 +131,7 @@ class Store:
             )
 
     def chunks(self, fingerprint: str, ids: Collection[str]) -> dict[str, Chunk]:
-        """The chunks with those ids in that order, from memory where they were read before (an id fixes the
-        content)."""
+        """The chunks with those ids in that order; an id fixes the content, so each is read once and remembered."""
         with self._lock:
             found = {chunk_id: self._chunks[chunk_id] for chunk_id in ids if chunk_id in self._chunks}
             for chunk_id in found:
@@ -154,8 +150,7 @@ class Store:
         return {chunk_id: found[chunk_id] for chunk_id in ids if chunk_id in found}
 
     def dense(self, fingerprint: str, vector: np.ndarray, limit: int) -> tuple[Hit, ...]:
-        """The nearest chunks: score is cosine similarity (-1 to 1, higher is nearer), ``why`` has the cosine
-        distance."""
+        """The nearest chunks: score is cosine similarity (-1 to 1, higher is nearer), ``why`` the cosine distance."""
         if limit < 1:
             return ()
         with translated("search by meaning"):
@@ -173,8 +168,7 @@ class Store:
         return _ranked(found)
 
     def sparse(self, fingerprint: str, terms: Sequence[str], limit: int, heading_weight: int) -> tuple[Hit, ...]:
-        """The best chunks by BM25 over the analysed text and headings: score is the BM25 sum, ``why`` its matched
-        terms.
+        """The best chunks by BM25 over analysed text and headings: score is the sum, ``why`` has the matched terms.
 
         The weight is a whole number because the server reads any other as 0.
         """
@@ -224,8 +218,7 @@ def collection_name(fingerprint: str) -> str:
 
 
 def _matched(explanation: str | None) -> dict[str, dict[str, float]]:
-    """Frequency in the passage and the passage's length in terms, by matched term, read from the server's
-    explanation."""
+    """By matched term, its frequency in the passage and the passage's length in terms, as the server explains them."""
     terms: dict[str, dict[str, float]] = {}
     for term, name, number in _EXPLAINED.findall(explanation or ""):
         terms.setdefault(term, {})["frequency" if name == "frequency" else "length"] = float(number)

@@ -1,34 +1,24 @@
-"""A workspace inside a Weaviate: its tenant in each collection, made when first written to, and the client's errors in
-ours."""
+"""A workspace inside a Weaviate: its tenant in each collection, made when first written to."""
 
 from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 
-import grpc
-import httpx
 from weaviate import WeaviateClient
 from weaviate.classes.config import DataType, Property, Tokenization
 from weaviate.classes.data import DataObject
 from weaviate.classes.query import Filter
 from weaviate.classes.tenants import Tenant
-from weaviate.exceptions import (
-    WeaviateBaseError,
-    WeaviateConnectionError,
-    WeaviateInsertManyAllFailedError,
-    WeaviateRetryError,
-    WeaviateTimeoutError,
-)
+from weaviate.exceptions import WeaviateBaseError, WeaviateInsertManyAllFailedError
 
 from rag.errors import SettingsError, StoreError
+from rag.settings import DEFAULT_WORKSPACE
+from rag.weaviate.failures import failure, translated
+from rag.weaviate.remedies import known, plain
 
-DEFAULT_WORKSPACE = "default"
 _WORKSPACE = re.compile(r"[A-Za-z0-9_-]{1,64}")
-_UNREACHED = (WeaviateConnectionError, WeaviateRetryError, WeaviateTimeoutError, httpx.TransportError)
-_UNREACHED_CODES = (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.DEADLINE_EXCEEDED)
 
 
 class Tenants:
@@ -60,8 +50,7 @@ class Tenants:
             self._ready.add(name)
 
     def known(self, name: str) -> bool:
-        """Like ``exists``, but asks the server only until the answer was yes once: for reading, many times a
-        question."""
+        """Like ``exists``, but asks the server only until the answer was yes once: for reading, which is frequent."""
         return name in self._ready or self.exists(name)
 
     def exists(self, name: str) -> bool:
@@ -89,20 +78,44 @@ class Tenants:
     def insert(self, name: str, objects: list[DataObject]) -> dict[int, str]:
         """Write objects, replacing those with the same id; reasons by position of those that the server refused.
 
-        An object that is refused is not left half stored.
+        An object that is refused is not left half stored. Raises StoreError where the server can write none.
         """
-        tenant = self.tenant(name)
-        with translated("write to Weaviate"):
+        action = "write the objects"
+        with translated(action):
             try:
-                failed = tenant.data.insert_many(objects).errors
+                failed = self.tenant(name).data.insert_many(objects).errors
                 reasons = {position: str(error.message) for position, error in failed.items()}
             except WeaviateInsertManyAllFailedError as error:
-                reasons = dict.fromkeys(range(len(objects)), " ".join(str(error).split()))
-            if reasons:
-                # This server reports a vector of the wrong length as failed and keeps the object without it.
-                ids = [str(objects[position].uuid) for position in reasons]
-                tenant.data.delete_many(where=Filter.by_id().contains_any(ids))
-        return reasons
+                reasons = dict.fromkeys(range(len(objects)), str(error))
+        if reasons:
+            self._clean_up(name, objects, reasons, action)
+        return {position: plain(reason) for position, reason in reasons.items()}
+
+    def _clean_up(self, name: str, objects: list[DataObject], reasons: dict[int, str], action: str) -> None:
+        """Leave nothing of the refused objects, and make sure of the others."""
+        first = next(iter(reasons.values()))
+        if any(map(known, reasons.values())):
+            raise failure(action, first)
+        refused = [str(objects[position].uuid) for position in reasons]
+        others = {str(item.uuid) for item in objects}.difference(refused)
+        try:
+            # This server reports a vector of the wrong length as failed and keeps the object without it.
+            self.delete(name, refused)
+            with translated("read the objects"):
+                found = self.tenant(name).query.fetch_objects_by_ids(others, limit=len(objects), return_properties=[])
+        except StoreError as error:
+            raise failure(action, first) from error
+        # Where it can use none of a tenant's files, it reports the first object alone (PutObjectBatch in its source).
+        if len(found.objects) < len(others):
+            raise failure(action, first)
+
+    def delete(self, name: str, ids: list[str]) -> None:
+        """Remove objects by id; ids that are not there are no error, objects that stay are."""
+        tenant = self.tenant(name)
+        with translated("delete the objects"):
+            if tenant.data.delete_many(where=Filter.by_id().contains_any(ids)).failed:
+                for one in ids:  # of many the server only counts those that stay; asked for one it says why
+                    tenant.data.delete_by_id(one)
 
 
 def searched_property(name: str) -> Property:
@@ -131,30 +144,3 @@ def stored_property(name: str, data_type: DataType, filterable: bool = False) ->
     """A value kept for display, or for filters by number."""
     searchable = {"index_searchable": False} if data_type in (DataType.TEXT, DataType.TEXT_ARRAY) else {}
     return Property(name=name, data_type=data_type, index_filterable=filterable, **searchable)
-
-
-@contextmanager
-def translated(action: str) -> Iterator[None]:
-    """Turns the client's and the network's errors into StoreError, saying what was being done."""
-    try:
-        yield
-    except (WeaviateBaseError, grpc.RpcError, httpx.HTTPError) as error:
-        if _is_unreached(error):
-            raise StoreError(
-                f"Weaviate does not answer, so it could not {action}: it has stopped or cannot be reached. "
-                "Try again; if that does not help, `python -m rag server status` shows the local server."
-            ) from error
-        text = " ".join(str(error).split())
-        raise StoreError(
-            f"Weaviate could not {action}: {text[:300]}. `python -m rag server status` shows the server."
-        ) from error
-
-
-def _is_unreached(error: BaseException | None) -> bool:
-    """Whether an error, or one that it came from, means that the server was not there or did not answer in time."""
-    while error is not None:
-        code = error.code() if isinstance(error, grpc.RpcError) and isinstance(error, grpc.Call) else None
-        if isinstance(error, _UNREACHED) or code in _UNREACHED_CODES:
-            return True
-        error = error.__cause__ or error.__context__
-    return False
