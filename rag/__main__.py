@@ -24,6 +24,7 @@ import argparse
 import io
 import json
 import re
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -40,10 +41,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Runs one command; 0 where it succeeded, 1 where it failed (one sentence on stderr), 2 for wrong use."""
     _make_streams_usable()
     try:
-        options = _parser().parse_args(arguments)
+        options = _options(arguments)
     except SystemExit as end:
         return _written("", "", end.code)
     return _written(*_outcome(options))
+
+
+def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
+    """The command's options; a collection may also stand after them, which argparse alone does not see."""
+    parser = _parser()
+    options, rest = parser.parse_known_args(arguments)
+    if options.command == "bench" and options.collection is None and len(rest) == 1 and not rest[0].startswith("-"):
+        options.collection, rest = Path(rest[0]), []
+    if rest:
+        parser.error(f"unrecognized arguments: {' '.join(rest)}")
+    return options
 
 
 def _outcome(options: argparse.Namespace) -> tuple[str, str, int]:
@@ -62,6 +74,7 @@ def _outcome(options: argparse.Namespace) -> tuple[str, str, int]:
         sentence = _circumstance(error)
         if not sentence:
             raise
+        warnings.simplefilter("ignore", ResourceWarning)  # what was interrupted is left open
         return _failure(options, sentence)
 
 
@@ -173,7 +186,9 @@ def _parser() -> argparse.ArgumentParser:
 
     index = add("index", "Add files or folders and bring the index up to date; without a path, the samples.")
     index.add_argument("paths", nargs="*", metavar="PATH")
-    index.add_argument("--rebuild", action="store_true", help="build a new index where the embedder changed")
+    index.add_argument(
+        "--rebuild", action="store_true", help="write every document anew, also where the embedder changed"
+    )
     for name, text in (
         ("ask", "Answer a question: answer and sources on stdout, the funnel's lists on stderr."),
         ("inspect", "Show the funnel's lists for a question, without answering it."),

@@ -14,7 +14,7 @@ from streamlit.testing.v1 import AppTest
 import rag.environment
 from pages.shared import opening, start
 from rag import library
-from rag.catalogue import SAMPLES_REMOVED
+from rag.catalogue import SAMPLES_PRESENT
 from rag.environment import PROJECT_FOLDER, Environment
 from rag.weaviate import connection
 from rag.workspace import Workspace, open_workspace
@@ -23,11 +23,11 @@ from tests.support import fresh_name
 SECONDS = 60
 
 
-def fill(environment: Environment, name: str, path: Path) -> None:
-    """A workspace that holds the file, or the folder's files, and never had the samples."""
+def fill(environment: Environment, name: str, path: Path, samples: str = SAMPLES_PRESENT) -> None:
+    """A workspace that holds the file, or the folder's files, as if they were the samples."""
     with connection.connected(environment) as client:
         workspace = open_workspace(environment, client, name)
-        workspace.catalogue.set_samples(SAMPLES_REMOVED)
+        workspace.catalogue.set_samples(samples)
         library.add_paths(workspace.catalogue, [path])
 
 

@@ -150,3 +150,12 @@ def test_two_commands_that_index_at_once_both_succeed(rag, tmp_path: Path) -> No
         results = list(pool.map(lambda _: rag("index", str(folder), "--json", "--workspace", name), range(2)))
     assert [result.returncode for result in results] == [0, 0], [result.stderr for result in results]
     assert sum(document(result)["index"]["stored"] for result in results) == 2
+
+
+def test_bench_takes_its_collection_before_or_after_the_options() -> None:
+    from rag.__main__ import _options
+
+    for arguments in (["bench", "retrieval", "folder", "--json"], ["bench", "retrieval", "--json", "folder"]):
+        assert _options(arguments).collection == Path("folder")
+    with pytest.raises(SystemExit):
+        _options(["bench", "retrieval", "folder", "--json", "another"])

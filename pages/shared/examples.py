@@ -6,6 +6,7 @@ import streamlit as st
 
 from pages.shared import session
 from pages.shared.text import plain, shortened
+from rag.catalogue import SAMPLES_PRESENT
 from rag.settings import Settings
 from rag.workspace import Workspace
 
@@ -19,12 +20,14 @@ NAME_CHARACTERS = 60
 
 
 def draw_examples(workspace: Workspace, settings: Settings) -> None:
-    """What is indexed and four questions, or a hint where there is nothing to ask."""
+    """What is indexed, four questions about the samples where those are there, or a hint where nothing is."""
     if not workspace.catalogue.documents():
         st.info("There are no documents yet. Add some on the Documents page, then ask about them here.")
         st.page_link("pages/4_Documents.py", label="Add documents", icon=":material/upload_file:")
         return
     st.markdown(plain(holdings(workspace, settings)))
+    if workspace.catalogue.samples() != SAMPLES_PRESENT:
+        return
     examples = list(enumerate(EXAMPLES.items(), 1))
     for pair in (examples[:2], examples[2:]):
         for column, (number, (question, shows)) in zip(st.columns(2), pair, strict=True):
