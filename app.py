@@ -41,6 +41,7 @@ def main() -> None:
             draw_examples(workspace, settings)
         else:
             st.button("Clear chat", key="clear_chat", icon=":material/delete:", type="tertiary", on_click=session.clear)
+            st.empty()  # the last row of the examples goes at once, not when the first answer is there
         if st.session_state.pop("arrived", False) and not asked:
             start.scroll_to_question(len(turns) - 1)
     with st.container(key="ask"):

@@ -25,5 +25,5 @@ def shortened(text: str, most: int) -> str:
     line = " ".join(text.split())
     if len(line) <= most:
         return line
-    cut = line[: most - 1]
-    return (cut.rsplit(" ", 1)[0] if " " in cut[most // 2 :] else cut).rstrip(" ,;:.") + "…"
+    cut = line[:most]
+    return (cut.rsplit(" ", 1)[0] if " " in cut[most // 2 :] else cut[:-1]).rstrip(" ,;:.") + "…"

@@ -15,7 +15,7 @@ from rag.errors import ProviderError
 from tests.fakes import gemini_server
 from tests.fakes.fixtures import gemini, keyed, only_this_machine, voyage_server  # noqa: F401
 from tests.fakes.gemini_server import GeminiServer
-from tests.fakes.server import Reply, vector_of
+from tests.fakes.server import PAGE, Reply, vector_of
 from tests.fakes.voyage_server import VoyageServer
 
 # --- limits of a request
@@ -123,6 +123,28 @@ def test_voyage_waits_as_long_as_it_is_asked_to(keyed: Environment, voyage_serve
             "voyage:voyage-4: ADDRESS answered a web page: is VOYAGE_BASE_URL right?",
             1,
         ),
+        (
+            [Reply(501, PAGE.format("Error response"))],
+            "voyage:voyage-4: ADDRESS answered 501: is VOYAGE_BASE_URL right?",
+            1,
+        ),
+        (
+            [Reply(404, {"detail": "Not Found"})],
+            "voyage:voyage-4: ADDRESS answered 404: is VOYAGE_BASE_URL right?",
+            1,
+        ),
+        (
+            [Reply(400, PAGE.format("Bad request"))],
+            "voyage:voyage-4 refused the request (400: Bad request).",
+            1,
+        ),
+        (
+            [Reply(429, PAGE.format("Slow down"), {"Retry-After": "600"})],
+            "voyage:voyage-4 is over its rate limit (429: Slow down). The service asks to wait 600 seconds.",
+            1,
+        ),
+        # The client itself would add the body and all headers to these words.
+        ([Reply(409, {"detail": "Odd."})], "voyage:voyage-4 refused the request (Odd.).", 1),
         ([Reply(200, {"unexpected": 1})], "voyage:voyage-4 sent an answer that cannot be read (data). Try again.", 1),
     ],
 )

@@ -49,6 +49,34 @@ def test_a_port_that_is_none_is_named(tmp_path: Path, name: str, value: str) -> 
     )
 
 
+@pytest.mark.parametrize("value", ["schlüssel-value", "key\u200bvalue", "value\x7f", "two\nvalues"])
+@pytest.mark.parametrize("name", ["WEAVIATE_API_KEY", "VOYAGE_API_KEY", "GEMINI_API_KEY"])
+def test_a_key_that_can_be_none_is_named_and_not_shown(tmp_path: Path, name: str, value: str) -> None:
+    with pytest.raises(SettingsError) as caught:
+        read({name: value}, tmp_path / "none.toml")
+    assert str(caught.value) == (
+        f"{name} holds a character that no key has. Copy the key again: only letters, digits and signs of ASCII."
+    )
+
+
+@pytest.mark.parametrize(
+    "value", ["nonsense", "localhost:8000", "ftp://here", "http://", "http://here:port", "http://[here", "http://a b"]
+)
+@pytest.mark.parametrize(
+    ("name", "example"),
+    [
+        ("GEMINI_BASE_URL", "https://generativelanguage.googleapis.com"),
+        ("VOYAGE_BASE_URL", "https://api.voyageai.com/v1"),
+    ],
+)
+def test_an_address_of_a_service_that_is_none_is_named(tmp_path: Path, name: str, value: str, example: str) -> None:
+    for sound in (example, "http://127.0.0.1:8000/v1", "http://[::1]:8000"):
+        assert getattr(read({name: sound}, tmp_path / "none.toml"), name.lower()) == sound
+    with pytest.raises(SettingsError) as caught:
+        read({name: value}, tmp_path / "none.toml")
+    assert str(caught.value) == f"{name} is no address of a service. Write it like {example}, or leave it out."
+
+
 @pytest.mark.parametrize("content", [b"not = = toml", b"\xff\xfe", b"key = "])
 def test_a_secrets_file_that_cannot_be_read_is_named(tmp_path: Path, content: bytes) -> None:
     secrets = tmp_path / "secrets.toml"

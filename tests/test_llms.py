@@ -16,7 +16,7 @@ from rag.llms import NO_ANSWER, Completion
 from rag.llms import gemini as gemini_module
 from tests.fakes.fixtures import gemini, keyed, only_this_machine, voyage_server  # noqa: F401
 from tests.fakes.gemini_server import GeminiServer, chunk, error, retry_info
-from tests.fakes.server import Reply
+from tests.fakes.server import PAGE, Reply
 
 
 def asked(environment: Environment, max_tokens: int = 500) -> tuple[list[str], Completion]:
@@ -211,6 +211,25 @@ def test_failures_in_plain_words(
         asked(keyed)
     assert str(caught.value).startswith(message)
     assert len(gemini.requests) == calls
+
+
+@pytest.mark.parametrize(
+    ("reply", "answer"),
+    [
+        (Reply(501, PAGE.format("Error response")), "501"),  # what `python -m http.server` says to a question
+        (Reply(404, PAGE.format("Not Found")), "404"),
+        (Reply(405, {"detail": "Method Not Allowed"}), "405"),
+        (Reply(200, PAGE.format("Welcome")), "a web page"),
+    ],
+)
+def test_what_is_no_gemini_at_all_leads_to_the_address(
+    reply: Reply, answer: str, keyed: Environment, gemini: GeminiServer
+) -> None:
+    gemini.script.append(reply)
+    with pytest.raises(ProviderError) as caught:
+        asked(keyed)
+    assert str(caught.value) == f"gemini:gemini-3.8-flash: {gemini.url} answered {answer}: is GEMINI_BASE_URL right?"
+    assert len(gemini.requests) == 1
 
 
 def test_an_answer_that_is_no_json(keyed: Environment, gemini: GeminiServer) -> None:

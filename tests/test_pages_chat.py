@@ -29,7 +29,7 @@ def test_four_examples_are_offered_and_one_press_asks(browser: Browser) -> None:
 
 def test_an_answer_is_cited_and_its_legend_opens_to_the_passage(browser: Browser) -> None:
     browser.ask(GUARD)
-    assert browser.texts(".rf-badge") == ["Grounded"]
+    assert browser.texts(".rf-badge") == ["Quoted"]
     assert browser.texts(".rf-note") == [
         "No language model is configured: these are sentences quoted from the documents."
     ]

@@ -103,9 +103,9 @@ def test_after_the_server_was_killed_every_session_goes_on_with_the_next_click(o
     begun = time.monotonic()
     browser.ask(PAWS)
     assert browser.errors() == [] and browser.texts(".rf-question") == [GUARD, PAWS]
-    assert browser.texts(".rf-badge") == ["Grounded", "Grounded"]
+    assert browser.texts(".rf-badge") == ["Quoted", "Quoted"]
     kill(own)
-    assert Browser().ask(PAWS).texts(".rf-badge") == ["Grounded"]
+    assert Browser().ask(PAWS).texts(".rf-badge") == ["Quoted"]
     assert browser.knob("rrf_k", 10).errors() == []
     kill(own)
     browser.go("pages/4_Documents.py")
@@ -132,7 +132,7 @@ def test_a_question_under_way_when_the_server_is_killed_is_told_and_asked_again(
     assert browser.texts(".rf-question") == [GUARD, PAWS] and len(browser.parts(".rf-answer")) == 1
     monkeypatch.setattr(chat, "run_funnel", run)
     browser.press("retry_question_1")
-    assert browser.errors() == [] and browser.texts(".rf-badge") == ["Grounded", "Grounded"]
+    assert browser.errors() == [] and browser.texts(".rf-badge") == ["Quoted", "Quoted"]
 
 
 def test_an_address_that_goes_away_is_a_sentence_on_every_page_until_it_is_back(
@@ -162,4 +162,4 @@ def test_an_address_that_goes_away_is_a_sentence_on_every_page_until_it_is_back(
     assert browser.errors() == [] and len(browser.app.dataframe) == 2
     browser.go("app.py")
     assert browser.press("retry_question_1").errors() == []
-    assert browser.texts(".rf-badge") == ["Grounded", "Grounded"]
+    assert browser.texts(".rf-badge") == ["Quoted", "Quoted"]

@@ -63,7 +63,7 @@ def funnel(monkeypatch: pytest.MonkeyPatch) -> Failing:
 def test_questions_asked_at_once_are_all_answered_in_their_order(browser: Browser, funnel: Failing) -> None:
     waiting(browser, PAWS, GUARD, ROOF).sound()
     assert browser.texts(".rf-question") == [PAWS, GUARD, ROOF]
-    assert [part.select_one(".rf-badge").get_text() for part in browser.parts(".rf-answer")] == ["Grounded"] * 3
+    assert [part.select_one(".rf-badge").get_text() for part in browser.parts(".rf-answer")] == ["Quoted"] * 3
     assert funnel.asked == [(PAWS, []), (GUARD, [PAWS]), (ROOF, [PAWS, GUARD])]
     assert len(browser.parts(".rf-funnel")) == 1, "the lists of the last"
 

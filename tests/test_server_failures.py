@@ -88,7 +88,7 @@ def test_an_http_answer_s_own_words_are_shown_and_nothing_of_its_body() -> None:
 
 def test_long_words_are_cut_between_two() -> None:
     said = queried(grpc.StatusCode.UNKNOWN, "shard " * 100)
-    assert said == f"Weaviate could not search by meaning: {'shard ' * 49}shard…. {STATUS}"
+    assert said == f"Weaviate could not search by meaning: {'shard ' * 49}shard… {STATUS}"
 
 
 @pytest.mark.parametrize("code", [grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.DEADLINE_EXCEEDED])

@@ -6,6 +6,7 @@ import re
 from html import escape
 
 from pages.shared.text import passage_html
+from rag.answering import EXTRACTIVE
 from rag.citations import label
 from rag.schema import Answer, Trace
 
@@ -16,6 +17,7 @@ STATES = {
     "stopped": ("Stopped", "The answer was stopped before its end."),
     "failed": ("No answer", "The answer could not be written; the passages found are below."),
 }
+QUOTED = ("Quoted", "Every sentence stands in a passage of the documents; whether it answers is for you to judge.")
 _BLANK_LINES = re.compile(r"\n\s*\n")
 _SOURCE = re.compile(r"\[Source (\d+)\]")
 
@@ -23,7 +25,9 @@ _SOURCE = re.compile(r"\[Source (\d+)\]")
 def answer_html(trace: Trace) -> str:
     """The answer with its badge and notes; nothing of it is read as Markdown or HTML."""
     answer = trace.answer
-    name, meaning = STATES[answer.state]
+    generated = trace.stage("generate")
+    quoted = answer.state == "grounded" and generated is not None and generated.variant == EXTRACTIVE
+    name, meaning = QUOTED if quoted else STATES[answer.state]
     notes = "".join(f'<span class="rf-note" dir="auto">{escape(note)}</span>' for note in _notes(trace))
     return (
         f'<div class="rf-answer" data-state="{escape(answer.state)}">'

@@ -39,7 +39,9 @@ def translated(action: str) -> Iterator[None]:
 
 def failure(action: str, message: str) -> StoreError:
     """The error that says what could not be done, the server's reason for it, and what to do."""
-    advice = known(message) or f"{plain(message)}. `python -m rag server status` shows the server."
+    words = plain(message)
+    stop = "" if words.endswith("…") else "."
+    advice = known(message) or f"{words}{stop} `python -m rag server status` shows the server."
     return StoreError(f"Weaviate could not {action}: {advice}")
 
 

@@ -34,7 +34,7 @@ def test_the_first_question(page: Page) -> None:
     answer = page.locator(".rf-answer")
     expect(answer).to_contain_text("Paws Mode")
     expect(answer.locator(".rf-cite").first).to_have_text("[Source 1]")
-    expect(page.locator(".rf-badge")).to_have_text("Grounded")
+    expect(page.locator(".rf-badge")).to_have_text("Quoted")
 
     source = page.locator('details[data-source="1"]')
     expect(source.locator("summary")).to_have_text(

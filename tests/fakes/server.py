@@ -13,6 +13,12 @@ from typing import Any
 
 import numpy as np
 
+# A web page, as a proxy or another server answers.
+PAGE = """<!DOCTYPE HTML>
+<html lang="en"><head><meta charset="utf-8">
+<title>{}</title></head><body><p>Message: Unsupported method.</p></body></html>
+"""
+
 
 @dataclass
 class Reply:
