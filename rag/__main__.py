@@ -6,13 +6,15 @@ from __future__ import annotations
 import os
 import signal
 import sys
+from contextlib import suppress
 
 
 def _end_at_once(number: int, frame: object) -> None:
     """What Ctrl-C does while modules are read: an exception among half imported ones would show as anything."""
-    if "--json" in sys.argv:
-        os.write(1, b'{"error": "Stopped."}\n')
-    os.write(2, b"rag: Stopped.\n")
+    with suppress(OSError):
+        if "--json" in sys.argv:
+            os.write(1, b'{"error": "Stopped."}\n')
+        os.write(2, b"rag: Stopped.\n")
     os._exit(FAILED)
 
 
@@ -26,7 +28,6 @@ import json
 import re
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any
 

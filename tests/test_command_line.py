@@ -118,6 +118,9 @@ def test_inspect_as_json_ends_at_the_prompt(rag, indexed: tuple[str, Any]) -> No
 def test_what_cannot_be_done_is_one_sentence_and_an_exit_code(rag, arguments: tuple, code: int, message: str) -> None:
     result = rag(*arguments)
     assert (result.returncode, sentence(result)) == (code, message)
+    result = rag(*arguments, "--json")
+    assert document(result) == {"error": message.removeprefix("rag: ")}
+    assert (result.returncode, result.stderr) == (code, f"{message}\n")
 
 
 def test_wrong_use_has_exit_code_2(rag) -> None:

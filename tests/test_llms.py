@@ -201,6 +201,18 @@ def test_a_busy_service_is_asked_again_after_its_own_delay(keyed: Environment, g
             "gemini:gemini-3.8-flash is unavailable at the moment (502). Try again in a minute.",
             3,
         ),
+        (
+            Reply(503, PAGE.format("Busy &amp; down")),
+            "gemini:gemini-3.8-flash is unavailable at the moment (503: Busy & down). Try again in a minute.",
+            3,
+        ),
+        (
+            Reply(403, PAGE.format("No entry")),
+            "GEMINI_API_KEY was refused (No entry). Check the key at https://aistudio.google.com/apikey.",
+            1,
+        ),
+        (Reply(400, {"detail": "Bad."}), "gemini:gemini-3.8-flash refused the request (400: Bad.).", 1),
+        (error(501, "UNIMPLEMENTED", "No."), "gemini:gemini-3.8-flash refused the request (501: No.).", 1),
     ],
 )
 def test_failures_in_plain_words(
