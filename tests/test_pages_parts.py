@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from pages.shared.funnel_view import milliseconds, settings_line, times_html
-from pages.shared.text import passage_html, plain, shortened
+from pages.shared.text import passage_html, plain
 from rag.schema import Answer, Stage, Trace
 from rag.settings import FUNNEL
 from rag.terminal import funnel_text
+from rag.text import shortened
 
 
 def test_plain_keeps_marks_and_commands() -> None:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import streamlit as st
 
 from pages.shared import session
-from pages.shared.text import plain, shortened
+from pages.shared.text import plain
 from rag.catalogue import SAMPLES_PRESENT
 from rag.settings import Settings
+from rag.text import shortened
 from rag.workspace import Workspace
 
 EXAMPLES = {

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from html import escape
 
-from pages.shared.text import shortened
 from rag.citations import pages
 from rag.schema import Chunk, Hit, Stage, Trace
+from rag.text import shortened
 
 LEGS = {"dense": "dense_candidates", "sparse": "sparse_candidates"}
 TITLES = {"dense": "Dense", "sparse": "Sparse", "fused": "Fused"}

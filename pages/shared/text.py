@@ -18,15 +18,6 @@ def plain(text: str) -> str:
     return "".join(part if position % 2 else _MARKS.sub(r"\\\1", part) for position, part in enumerate(parts))
 
 
-def shortened(text: str, most: int) -> str:
-    """``text`` on one line, cut at a word before ``most`` characters."""
-    line = " ".join(text.split())
-    if len(line) <= most:
-        return line
-    cut = line[:most]
-    return (cut.rsplit(" ", 1)[0] if " " in cut[most // 2 :] else cut).rstrip(" ,;:.") + "…"
-
-
 def passage_html(text: str) -> str:
     """A passage as HTML: its lines as they are, and rows with bars as a table."""
     parts: list[str] = []

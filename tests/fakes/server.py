@@ -82,8 +82,8 @@ class FakeService:
             handler.close_connection = True  # the client has given up, as some tests want it to
 
     def answer(self, path: str, headers: dict[str, str], body: dict[str, Any]) -> Reply:
-        """The service's own answer."""
-        raise NotImplementedError
+        """The service's own answer; each service gives its own."""
+        raise AssertionError(f"this server has no answer of its own to {path}")
 
     def send(self, handler: BaseHTTPRequestHandler, reply: Reply) -> None:
         """Puts a reply on the wire."""
