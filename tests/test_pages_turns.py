@@ -226,7 +226,7 @@ def test_the_corpus_in_one_sentence() -> None:
     assert holdings(Catalogue(lengths, 3), FUNNEL) == "3 documents are indexed: long.pdf and 2 more."
     assert holdings(Catalogue(lengths, 1), FUNNEL) == "1 document is indexed: a.md."
     assert holdings(Catalogue(lengths, 0), FUNNEL) == "No document is indexed for these settings yet."
-    assert holdings(Catalogue({"x" * 200: 1}, 1), FUNNEL) == f"1 document is indexed: {'x' * 60}…."
+    assert holdings(Catalogue({"x" * 200: 1}, 1), FUNNEL) == f"1 document is indexed: {'x' * 59}…."
 
 
 def test_a_fresh_chat_says_what_is_indexed(browser: Browser) -> None:

@@ -234,7 +234,9 @@ def test_a_data_folder_held_by_somebody_else_is_left_alone(own):
     locks.spawn(["/bin/sleep", "60"], own.data_folder / locks.SERVER, cwd="/", name="sleeper")
     with pytest.raises(ServerError, match="is in use by a server that is not yours to stop"):
         server.ensure(own)
-    next(child for child in psutil.Process().children() if child.cmdline()[0] == "sleeper").kill()
+    sleeper = next(child for child in psutil.Process().children() if child.cmdline()[0] == "sleeper")
+    sleeper.kill()
+    sleeper.wait(10)  # it holds the folder until it is gone
 
 
 def test_a_binary_that_ends_at_once_is_reported_with_its_reason(own, tmp_path, monkeypatch):
