@@ -46,10 +46,11 @@ def answer(
     if declined:
         stage = Stage("generate", name, note=declined)
         return _with(trace, Answer(REFUSAL, "refused"), stage)
+    # A quoted answer also depends on how the two lists agree; a model sees the sources alone, and each call is paid.
     lists = [
         [hit.chunk_id for hit in stage.hits[:AGREEMENT_DEPTH]]
         for stage in trace.stages
-        if stage.name in ("dense", "sparse")
+        if name == EXTRACTIVE and stage.name in ("dense", "sparse")
     ]
     inputs = (
         name,

@@ -9,7 +9,6 @@ import uuid
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -185,4 +184,4 @@ def _index_collection(workspace: Workspace, collection: Collection, settings: Se
     workspace.catalogue.save_indexed(
         fingerprint, IndexedRecord("collection", "collection", "", len(chunks), True), frequencies
     )
-    workspace.catalogue.save_index(replace(index))
+    workspace.catalogue.save_index(index)
