@@ -135,7 +135,10 @@ class CachedEmbedder(Embedder):
         # One connection per use: they are cheap, and may not be shared by threads.
         connection = sqlite3.connect(self.path, timeout=LOCKED_SECONDS)
         try:
-            connection.execute("PRAGMA journal_mode=WAL")
+            if connection.execute("PRAGMA journal_mode").fetchone() != ("wal",):
+                # This switch fails at once where another connection makes it, whatever the time-out: one at a time.
+                with FileLock(self.path.with_suffix(".lock"), timeout=LOCKED_SECONDS):
+                    connection.execute("PRAGMA journal_mode=WAL")
             connection.execute("PRAGMA synchronous=NORMAL")
             connection.execute(TABLE)
         except sqlite3.Error:
