@@ -12,29 +12,33 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from rag import chunkers, embedders, loaders
+from rag.embedders.base import Embedder
 from rag.embedders.cache import KEY_BYTES, read_shipped, text_key, write_shipped
 from rag.environment import SAMPLES_FOLDER, Environment
 from rag.library import source_of
 from rag.settings import BASELINE, FUNNEL
 
 
-def sample_texts() -> list[str]:
+def sample_texts(embedder: Embedder) -> list[str]:
     """The text of every chunk of the samples under FUNNEL and BASELINE, each once."""
     documents = [
         loaders.load(path, path.relative_to(SAMPLES_FOLDER).as_posix(), source_of(path))
         for path in loaders.find_files(SAMPLES_FOLDER)
     ]
-    chunks = [
-        chunk for preset in (FUNNEL, BASELINE) for document in documents for chunk in chunkers.chunk(document, preset)
+    texts = [
+        text
+        for preset in (FUNNEL, BASELINE)
+        for document in documents
+        for text in chunkers.indexed_texts(document, chunkers.chunk(document, preset, embedder), preset)
     ]
-    return list(dict.fromkeys(chunk.text for chunk in chunks))
+    return list(dict.fromkeys(texts))
 
 
 def main(arguments: list[str]) -> int:
     """Writes the file, or with --check says whether it is complete."""
     embedder = embedders.build("minilm", Environment())
     path = embedders.shipped_files(embedder)[0]
-    texts = sample_texts()
+    texts = sample_texts(embedder)
     if "--check" in arguments:
         shipped = read_shipped(path, embedder)
         missing = sum(1 for text in texts if text_key(embedder, text)[:KEY_BYTES] not in shipped)

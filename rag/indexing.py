@@ -203,8 +203,8 @@ class _Writer:
 
     def replace(self, document: Document, progress: Callable[[float], None]) -> tuple[int, tuple[Rejected, ...]]:
         """Write the document's chunks, then delete what else is stored of it; chunks in all, and those refused."""
-        chunks = chunkers.chunk(document, self.settings)
-        texts = [chunk.text for chunk in chunks]
+        chunks = chunkers.chunk(document, self.settings, self.embedder)
+        texts = chunkers.indexed_texts(document, chunks, self.settings)
         vectors = self.embedder.embed_documents(texts, lambda done, of: progress(0.9 * done / max(of, 1)))
         cut = self.embedder.notices(texts)
         self.notices += [f"{document.name}, chunk {position + 1}: {notice}" for position, notice in sorted(cut.items())]
@@ -246,7 +246,7 @@ class _Writer:
 
 def search_terms(chunk: Chunk, language: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The terms a chunk is found by: those of its text, and those of the headings above it."""
-    return analyse(chunk.text, language), analyse(" ".join(chunk.section), language)
+    return analyse(chunk.reading, language), analyse(" ".join(chunk.section), language)
 
 
 def document_frequencies(entries: Iterable[Entry]) -> Counter[str]:

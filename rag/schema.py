@@ -65,6 +65,7 @@ class Document:
 
     ``name`` is what people see and cite; ``source`` is where it came from (a path, ``samples/...`` or ``uploads/...``)
     and is unique in a workspace. ``notices`` are sentences a person should see, such as how headings were found.
+    ``format`` is what it was read as: markdown, html, pdf, docx, text, transcript, table or ``code:<language>``.
     """
 
     name: str
@@ -74,6 +75,7 @@ class Document:
     pages: tuple[Page, ...] = ()
     blocks: tuple[Block, ...] = ()
     notices: tuple[str, ...] = ()
+    format: str = ""
 
     @property
     def id(self) -> str:
@@ -83,7 +85,7 @@ class Document:
     @property
     def content_hash(self) -> str:
         """Changes whenever text, structure or name change: what delta sync compares."""
-        return digest("content", self.name, self.text, self.sections, self.pages, self.blocks)
+        return digest("content", self.name, self.format, self.text, self.sections, self.pages, self.blocks)
 
     def section_at(self, position: int) -> Section | None:
         """The section that holds the character at ``position``, or None where there are no sections."""
@@ -99,9 +101,18 @@ class Document:
         return tuple(touched)
 
 
+Span = tuple[int, int]
+
+
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """A passage that is indexed and cited; ``document.text[start:end] == text`` always holds."""
+    """A passage that is indexed and cited; ``document.text[start:end] == text`` always holds.
+
+    ``header`` is text from earlier in the document that the passage needs to make sense and does not hold itself: the
+    column names of a table that was cut, with the sentence that leads into it. Lines are of source files, from 1.
+    ``window``, ``paragraph`` and ``whole_section`` are larger spans of the document around it, any of which may be
+    handed over in its place; None where there is none.
+    """
 
     document_id: str
     document: str
@@ -113,13 +124,24 @@ class Chunk:
     page_start: int | None = None
     page_end: int | None = None
     page_labels: tuple[str, ...] = ()
-    parent_id: str = ""
+    header: str = ""
+    line_start: int | None = None
+    line_end: int | None = None
+    window: Span | None = None
+    paragraph: Span | None = None
+    whole_section: Span | None = None
 
     @property
     def id(self) -> str:
-        """A UUID made from all that a reader sees of the chunk: the same passage has the same id in every index."""
-        place = (self.document, self.section, self.page_start, self.page_end, self.page_labels, self.parent_id)
-        return str(uuid.UUID(digest("chunk", self.document_id, self.start, self.end, self.text, *place)[:32]))
+        """A UUID made from all that is kept of the chunk: the same passage has the same id in every index."""
+        place = (self.document, self.section, self.page_start, self.page_end, self.page_labels)
+        around = (self.header, self.line_start, self.line_end, self.window, self.paragraph, self.whole_section)
+        return str(uuid.UUID(digest("chunk", self.document_id, self.start, self.end, self.text, *place, *around)[:32]))
+
+    @property
+    def reading(self) -> str:
+        """The passage as a reader or a model is given it: below its header, where it has one."""
+        return f"{self.header}\n{self.text}" if self.header else self.text
 
     @property
     def content_hash(self) -> str:
@@ -128,15 +150,12 @@ class Chunk:
 
     def to_json(self) -> dict[str, Any]:
         """The form a Trace carries, JSON types only; keyed there by the chunk's id."""
-        record = asdict(self)
-        record["section"] = list(self.section)
-        record["page_labels"] = list(self.page_labels)
-        return record
+        return {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(self).items()}
 
     @classmethod
     def from_json(cls, record: dict[str, Any]) -> Chunk:
         """The inverse of ``to_json``."""
-        return cls(**{**record, "section": tuple(record["section"]), "page_labels": tuple(record["page_labels"])})
+        return cls(**{name: tuple(value) if isinstance(value, list) else value for name, value in record.items()})
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,8 @@ from rag.errors import SettingsError
 from rag.schema import digest
 
 ANALYZER_VERSION = 1
+# Raise it when a chunker cuts otherwise than before: every index is then built anew.
+CHUNKERS_VERSION = 2
 DEFAULT_WORKSPACE = "default"
 LIMITS: dict[str, tuple[float, float]] = {
     "chunk_size": (100, 8000),
@@ -21,11 +23,61 @@ LIMITS: dict[str, tuple[float, float]] = {
     "sparse_weight": (0, 10),
     "heading_weight": (0, 10),
     "prompt_chunks": (1, 20),
+    "parent_limit": (200, 20_000),
     "refusal_floor": (0, 1),
     "bm25_k1": (0, 5),
     "bm25_b": (0, 1),
 }
-CHOICES: dict[str, tuple[str, ...]] = {"fusion": ("rrf", "dense", "sparse")}
+CHOICES: dict[str, tuple[str, ...]] = {
+    "fusion": ("rrf", "dense", "sparse"),
+    "return_parent": ("auto", "none", "window", "paragraph", "section"),
+}
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A knob of one chunker alone, named ``chunker.<name>``: its default, its limits or its choices, and what it
+    means.
+    """
+
+    default: int | float | str
+    meaning: str
+    low: float = 0
+    high: float = 0
+    choices: tuple[str, ...] = ()
+
+
+OWN, OVERRIDE = "chunker.", "override."
+UNITS = ("characters", "tokens")
+THRESHOLDS = ("percentile", "standard-deviation", "interquartile", "gradient")
+# By chunker, which of the two sizes it heeds, and its own parameters.
+SIZES: dict[str, tuple[str, ...]] = {
+    "paragraph": ("chunk_size",),
+    "recursive": ("chunk_size", "chunk_overlap"),
+    "sentence-window": ("chunk_size",),
+    "semantic": ("chunk_size",),
+    "layout": ("chunk_size", "chunk_overlap"),
+    "qa": ("chunk_size",),
+    "token": (),
+    "code": ("chunk_size",),
+    "recommended": ("chunk_size", "chunk_overlap"),
+}
+PARAMETERS: dict[str, dict[str, Parameter]] = {
+    "recursive": {"unit": Parameter("characters", "What size and overlap count.", choices=UNITS)},
+    "sentence-window": {"window": Parameter(3, "Sentences before and after that make a passage's window.", 0, 20)},
+    "semantic": {
+        "threshold": Parameter("percentile", "How a jump in meaning is told from the rest.", choices=THRESHOLDS),
+        "amount": Parameter(0.0, "How far above the rest a jump must lie; 0 takes the threshold's usual one.", 0, 100),
+        "min_size": Parameter(200, "The fewest characters a passage may have.", 0, 4000),
+    },
+    "layout": {
+        "whole_limit": Parameter(3000, "Tables, code and lists up to so many characters stay whole.", 0, 20_000)
+    },
+    "token": {
+        "tokens": Parameter(200, "The most tokens a passage may have.", 8, 2000),
+        "overlap": Parameter(0, "How many tokens a passage repeats of the one before.", 0, 1000),
+    },
+}
 
 
 @dataclass(frozen=True)
@@ -34,6 +86,9 @@ class Settings:
 
     ``chunk_size`` and ``chunk_overlap`` are characters; candidates are the length of each leg's list, 0 switches a leg
     off; ``refusal_floor`` is a cosine similarity of the best dense hit, below which the question is on another subject.
+    ``return_parent`` is what is handed over in a passage's place where it has no more than ``parent_limit`` characters;
+    ``auto`` means the paragraph with sentence-window, else none. ``chunker_parameters`` are the chunker's own that
+    differ from their defaults, ``overrides`` the (source, chunker) of documents with a chunker of their own.
     """
 
     chunker: str = "recursive"
@@ -50,9 +105,13 @@ class Settings:
     rrf_k: int = 60
     dense_weight: float = 1.0
     sparse_weight: float = 1.0
+    return_parent: str = "auto"
+    parent_limit: int = 4000
     prompt_chunks: int = 4
     refusal_floor: float = 0.3
     answerer: str = "auto"
+    chunker_parameters: tuple[tuple[str, int | float | str], ...] = ()
+    overrides: tuple[tuple[str, str], ...] = ()
 
     def __post_init__(self) -> None:
         for name, (low, high) in LIMITS.items():
@@ -67,9 +126,27 @@ class Settings:
                 f"chunk_overlap is {self.chunk_overlap}; it may be at most half of chunk_size ({self.chunk_size})."
             )
 
+    def parameter(self, name: str) -> int | float | str:
+        """The value of one of the chunker's own parameters."""
+        return dict(self.chunker_parameters).get(name, PARAMETERS[self.chunker][name].default)
+
+    @property
+    def parent(self) -> str:
+        """What ``return_parent`` comes to: none, window, paragraph or section."""
+        automatic = "paragraph" if self.chunker == "sentence-window" else "none"
+        return automatic if self.return_parent == "auto" else self.return_parent
+
+    def for_document(self, source: str) -> Settings:
+        """These settings with the chunker that the document from ``source`` is cut by, where that is one of its own."""
+        chunker = dict(self.overrides).get(source, self.chunker)
+        return self if chunker == self.chunker else replace(self, chunker=chunker, chunker_parameters=(), overrides=())
+
     def to_json(self) -> dict[str, Any]:
-        """Every knob by name, JSON types only."""
-        return asdict(self)
+        """Every knob by name, JSON types only; the chunker's own as ``chunker.<name>``, overrides as
+        ``override.<source>``."""
+        record = {name: value for name, value in asdict(self).items() if name in KINDS}
+        own = {f"{OWN}{name}": self.parameter(name) for name in PARAMETERS.get(self.chunker, {})}
+        return {**record, **own, **{f"{OVERRIDE}{source}": chunker for source, chunker in self.overrides}}
 
     @classmethod
     def from_json(cls, record: Mapping[str, Any]) -> Settings:
@@ -77,14 +154,37 @@ class Settings:
         return cls().changed(record)
 
     def changed(self, values: Mapping[str, Any]) -> Settings:
-        """A copy with some knobs set, each value brought to the knob's own type. Raises SettingsError."""
-        return replace(self, **{name: _typed(name, value) for name, value in values.items()})
+        """A copy with some knobs set, each value brought to the knob's own type. Raises SettingsError.
+
+        Another chunker begins with its own defaults; an override with "" or "-" is taken back.
+        """
+        plain = {name: value for name, value in values.items() if not name.startswith((OWN, OVERRIDE))}
+        changed = replace(self, **{name: _typed(name, value, KINDS) for name, value in plain.items()})
+        own = dict(self.chunker_parameters) if changed.chunker == self.chunker else {}
+        overrides = dict(self.overrides)
+        for name, value in values.items():
+            if name.startswith(OWN):
+                own[name.removeprefix(OWN)] = _own_value(changed.chunker, name.removeprefix(OWN), value)
+            elif name.startswith(OVERRIDE):
+                overrides[name.removeprefix(OVERRIDE)] = str(value).strip("- ") and str(value)
+        defaults = {name: parameter.default for name, parameter in PARAMETERS.get(changed.chunker, {}).items()}
+        return replace(
+            changed,
+            chunker_parameters=tuple(sorted((name, value) for name, value in own.items() if value != defaults[name])),
+            overrides=tuple(sorted((source, chunker) for source, chunker in overrides.items() if chunker)),
+        )
 
     def plan(self) -> dict[str, Any]:
-        """The part that an index is built from; two settings with the same plan share one index."""
-        chunker = {"chunker": self.chunker, "chunk_size": self.chunk_size, "chunk_overlap": self.chunk_overlap}
-        index = {name: getattr(self, name) for name in ("embedder", "language", "bm25_k1", "bm25_b")}
-        return {**chunker, **index, "analyzer_version": ANALYZER_VERSION}
+        """The part that an index is built from; two settings with the same plan share one index.
+
+        Of the sizes it holds those that the chunker heeds, or both where a document has a chunker of its own.
+        """
+        both = ("chunk_size", "chunk_overlap")
+        names = ("chunker", *(both if self.overrides else SIZES.get(self.chunker, both)))
+        own = {f"{OWN}{name}": self.parameter(name) for name in PARAMETERS.get(self.chunker, {})}
+        overrides = {f"{OVERRIDE}{source}": chunker for source, chunker in self.overrides}
+        index = {name: getattr(self, name) for name in (*names, "embedder", "language", "bm25_k1", "bm25_b")}
+        return {**index, **own, **overrides, "analyzer_version": ANALYZER_VERSION, "chunkers_version": CHUNKERS_VERSION}
 
     def fingerprint(self) -> str:
         """16 hexadecimal digits that name the index of this plan."""
@@ -107,8 +207,21 @@ def parse_assignments(assignments: Iterable[str], base: Settings) -> Settings:
     return base.changed(values)
 
 
-def _typed(name: str, value: Any) -> Any:
-    kinds = {field.name: type(field.default) for field in fields(Settings)}
+def _own_value(chunker: str, name: str, value: Any) -> int | float | str:
+    parameters = PARAMETERS.get(chunker, {})
+    if name not in parameters:
+        known = f"its own are: {', '.join(parameters)}" if parameters else "it has none of its own"
+        raise SettingsError(f"The chunker {chunker} has no parameter {name!r}; {known}.")
+    parameter = parameters[name]
+    typed = _typed(f"{OWN}{name}", value, {f"{OWN}{name}": type(parameter.default)})
+    if parameter.choices and typed not in parameter.choices:
+        raise SettingsError(f"{OWN}{name} is {typed!r}; choose one of: {', '.join(parameter.choices)}.")
+    if not parameter.choices and not parameter.low <= typed <= parameter.high:
+        raise SettingsError(f"{OWN}{name} is {typed}; it must lie between {parameter.low:g} and {parameter.high:g}.")
+    return typed
+
+
+def _typed(name: str, value: Any, kinds: Mapping[str, type]) -> Any:
     if name not in kinds:
         raise SettingsError(f"There is no knob called {name!r}. The knobs are: {', '.join(kinds)}.")
     kind = kinds[name]
@@ -121,5 +234,7 @@ def _typed(name: str, value: Any) -> Any:
         raise SettingsError(f"{name} is {value!r}; it must be {wanted}.") from None
 
 
+# The plain knobs and their types; a chunker's own parameters and overrides of documents are named by prefix.
+KINDS = {field.name: type(field.default) for field in fields(Settings) if not isinstance(field.default, tuple)}
 FUNNEL = Settings()
-BASELINE = Settings(chunker="paragraph", chunk_overlap=0, fusion="dense", sparse_candidates=0)
+BASELINE = Settings(chunker="paragraph", chunk_overlap=0, fusion="dense", sparse_candidates=0, return_parent="none")

@@ -9,13 +9,13 @@ from dataclasses import dataclass, field
 
 from weaviate import WeaviateClient
 
-from rag import embedders, indexing, library
+from rag import chunkers, embedders, indexing, library
 from rag.catalogue import Catalogue, IndexRecord
 from rag.embedders import Embedder
 from rag.environment import SAMPLES_FOLDER, Environment
 from rag.errors import RagError
 from rag.library import SyncReport
-from rag.schema import Document
+from rag.schema import Chunk, Document
 from rag.settings import Settings
 from rag.weaviate.records import Records
 from rag.weaviate.store import Store
@@ -56,6 +56,10 @@ class Workspace:
             while len(self._documents) > DOCUMENTS_KEPT:
                 self._documents.popitem(last=False)
         return document
+
+    def chunks(self, document: Document, settings: Settings) -> tuple[Chunk, ...]:
+        """How the document is cut under these settings; nothing is written. Raises SettingsError, ProviderError."""
+        return chunkers.chunk(document, settings, self.embedder(settings.embedder))
 
     def index(self, settings: Settings) -> IndexRecord | None:
         """The index that a question under these settings searches; None where the workspace has no documents at all.

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from weaviate import WeaviateClient
 
-from rag import chunkers, library, loaders
+from rag import chunkers, embedders, library, loaders
 from rag.analysis import analyse
 from rag.catalogue import Catalogue
 from rag.embedders import Embedder
@@ -22,7 +22,7 @@ from rag.indexing import search_terms
 from rag.library import SyncReport
 from rag.llms import Completion
 from rag.llms.base import LLM
-from rag.schema import Chunk
+from rag.schema import Chunk, Document
 from rag.settings import FUNNEL, Settings
 from rag.weaviate import connection
 from rag.weaviate.entries import Entry
@@ -145,11 +145,16 @@ def an_entry(chunk: Chunk, embedder: StubEmbedder) -> Entry:
     return Entry(chunk, embedder.vector(chunk.text).tolist(), *search_terms(chunk, "english"))
 
 
+def cut(document: Document, settings: Settings) -> tuple[Chunk, ...]:
+    """The document's chunks, with the local embedder for the chunkers that ask one."""
+    return chunkers.chunk(document, settings, embedders.build("minilm", Environment()))
+
+
 def sample_chunks(size: int, *names: str) -> list[Chunk]:
     """Chunks of shipped samples."""
     settings = Settings(chunk_size=size, chunk_overlap=0)
     documents = [loaders.load(SAMPLES_FOLDER / name, name, f"samples/{name}") for name in names]
-    return [chunk for document in documents for chunk in chunkers.chunk(document, settings)]
+    return [chunk for document in documents for chunk in cut(document, settings)]
 
 
 def write_files(folder: Path, **texts: str) -> Path:

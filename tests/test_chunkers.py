@@ -7,11 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from rag.chunkers import CHUNKERS, chunk
+from rag.chunkers import CHUNKERS
 from rag.errors import SettingsError
 from rag.loaders import load
 from rag.schema import Block, Document, Page, Section
 from rag.settings import Settings
+from tests.support import cut as chunk
 
 ALL = pytest.mark.parametrize("chunker", CHUNKERS)
 

@@ -7,11 +7,12 @@ from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from rag.chunkers import CHUNKERS, chunk
+from rag.chunkers import CHUNKERS
 from rag.loaders.base import heading_paths, sections_from
 from rag.schema import Block, Document, Page
 from rag.settings import Settings
 from rag.text import is_blank
+from tests.support import cut as chunk
 
 # Hostile text: repeats, no spaces, scripts without spaces, emoji that combine, accents, every kind of blank.
 PIECES = [

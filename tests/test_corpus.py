@@ -12,13 +12,13 @@ from typing import Any
 import pytest
 from pypdf import PdfReader
 
-from rag.chunkers import chunk
 from rag.environment import SAMPLES_FOLDER
 from rag.evaluation.gold import QuoteFinder, missing_gold, relevant_chunks
 from rag.evaluation.sets import WITHOUT_GOLD, Question, read_set
 from rag.loaders import load
 from rag.schema import Document
 from rag.settings import FUNNEL
+from tests.support import cut as chunk
 
 DATA = SAMPLES_FOLDER.parent
 CHAPTERS = sorted((DATA / "manual").glob("*.txt"))

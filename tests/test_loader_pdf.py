@@ -13,11 +13,12 @@ from pypdf import PdfReader, PdfWriter
 from pypdf.generic import ArrayObject, DictionaryObject, NameObject, NumberObject
 from reportlab.pdfgen.canvas import Canvas
 
-from rag.chunkers import CHUNKERS, chunk
+from rag.chunkers import CHUNKERS
 from rag.errors import LoadError
 from rag.loaders import load
 from rag.settings import Settings
 from tests.loader_support import LONG, Words, assert_is_whole, blocks, changed, outlined, pages, placed, read, story  # noqa: F401
+from tests.support import cut as chunk
 
 SAMPLES = Path(__file__).parents[1] / "data" / "samples"
 

@@ -10,7 +10,6 @@ from collections.abc import Iterator
 import pytest
 from weaviate import WeaviateClient
 
-from rag import chunkers
 from rag.environment import SAMPLES_FOLDER, Environment
 from rag.evaluation import benchmarks
 from rag.evaluation.gold import QuoteFinder, relevant_chunks
@@ -19,7 +18,7 @@ from rag.funnel import run_funnel
 from rag.library import add_paths
 from rag.settings import FUNNEL
 from rag.workspace import Workspace
-from tests.support import client, open_test_workspace
+from tests.support import client, cut, open_test_workspace
 
 __all__ = ["client"]
 TOP = 4
@@ -46,7 +45,7 @@ def test_at_least_36_of_48_cite_the_gold_and_9_of_12_are_declined(
 def test_dense_and_sparse_alone_each_miss_at_least_8_at_top_4_and_not_the_same(workspace: Workspace) -> None:
     documents = [workspace.catalogue.document(record.id) for record in workspace.catalogue.documents()]
     finder = QuoteFinder(documents)
-    chunks = [chunk for document in documents for chunk in chunkers.chunk(document, FUNNEL)]
+    chunks = [chunk for document in documents for chunk in cut(document, FUNNEL)]
     missed: dict[str, set[str]] = {"dense": set(), "sparse": set()}
     for question in read_set(benchmarks.SHIPPED_QUESTIONS):
         if question.history or not question.gold:

@@ -55,7 +55,8 @@ def test_pages_count_only_where_a_character_is_seen(start: int, end: int, number
     "changes",
     [
         {"document_id": "other"}, {"document": "b.md"}, {"start": 5}, {"end": 10}, {"text": "Two"}, {"section": ("B",)},
-        {"page_start": 3}, {"page_end": 3}, {"page_labels": ("i",)}, {"parent_id": ""},
+        {"page_start": 3}, {"page_end": 3}, {"page_labels": ("i",)},
+        {"header": "h"}, {"line_start": 1}, {"window": (0, 9)}, {"paragraph": (0, 9)}, {"whole_section": (0, 9)},
     ],
 )  # fmt: skip
 def test_a_chunks_id_changes_with_all_that_a_reader_sees(changes: dict) -> None:

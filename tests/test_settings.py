@@ -12,6 +12,7 @@ from rag.settings import (
     BASELINE,
     CHOICES,
     FUNNEL,
+    KINDS,
     LIMITS,
     Settings,
     parse_assignments,
@@ -23,7 +24,7 @@ OTHER = {
     "chunker": "paragraph", "chunk_size": 500, "chunk_overlap": 100, "embedder": "voyage", "language": "german",
     "bm25_k1": 2.0, "bm25_b": 0.5, "dense_candidates": 20, "sparse_candidates": 20, "heading_weight": 3,
     "fusion": "dense", "rrf_k": 10, "dense_weight": 2.0, "sparse_weight": 2.0, "prompt_chunks": 6, "refusal_floor": 0.5,
-    "answerer": "extractive",
+    "answerer": "extractive", "return_parent": "section", "parent_limit": 900,
 }  # fmt: skip
 
 
@@ -103,7 +104,41 @@ def test_a_value_that_does_not_fit_is_one_sentence(assignment: str, message: str
 def test_an_unknown_knob_lists_the_knobs() -> None:
     with pytest.raises(SettingsError) as caught:
         Settings.from_json({"top_k": 3})
-    assert str(caught.value) == f"There is no knob called 'top_k'. The knobs are: {', '.join(Settings().to_json())}."
+    assert str(caught.value) == f"There is no knob called 'top_k'. The knobs are: {', '.join(KINDS)}."
+
+
+def test_a_chunkers_own_parameters_are_named_after_it_and_leave_with_it() -> None:
+    settings = parse_assignments(["chunker=semantic", "chunker.amount=95", "chunker.threshold=percentile"], FUNNEL)
+    assert settings.chunker_parameters == (("amount", 95.0),)  # what equals the default is not kept
+    assert settings.parameter("amount") == 95 and settings.parameter("min_size") == 200
+    assert settings.to_json()["chunker.amount"] == 95 and Settings.from_json(settings.to_json()) == settings
+    assert settings.fingerprint() != settings.changed({"chunker.amount": 0}).fingerprint()
+    assert settings.changed({"chunker": "recursive"}) == FUNNEL
+    assert "chunk_overlap" not in settings.plan()
+
+
+@pytest.mark.parametrize(
+    ("assignments", "message"),
+    [
+        (["chunker.window=2"], "The chunker recursive has no parameter 'window'; its own are: unit."),
+        (["chunker=qa", "chunker.unit=tokens"], "The chunker qa has no parameter 'unit'; it has none of its own."),
+        (["chunker.unit=lines"], "chunker.unit is 'lines'; choose one of: characters, tokens."),
+        (["chunker=token", "chunker.tokens=4"], "chunker.tokens is 4; it must lie between 8 and 2000."),
+        (["chunker=token", "chunker.tokens=few"], "chunker.tokens is 'few'; it must be a whole number."),
+    ],
+)
+def test_a_parameter_that_does_not_fit_is_one_sentence(assignments: list[str], message: str) -> None:
+    with pytest.raises(SettingsError) as caught:
+        parse_assignments(assignments, FUNNEL)
+    assert str(caught.value) == message
+
+
+def test_a_document_may_have_a_chunker_of_its_own_which_is_part_of_the_plan() -> None:
+    settings = FUNNEL.changed({"override.samples/faq.csv": "qa"})
+    assert settings.fingerprint() != FUNNEL.fingerprint() and Settings.from_json(settings.to_json()) == settings
+    assert settings.for_document("samples/faq.csv").chunker == "qa"
+    assert settings.for_document("samples/other.md") == settings
+    assert settings.changed({"override.samples/faq.csv": "-"}) == FUNNEL
 
 
 def test_settings_go_to_json_and_back_and_old_ones_keep_the_defaults() -> None:
@@ -113,12 +148,13 @@ def test_settings_go_to_json_and_back_and_old_ones_keep_the_defaults() -> None:
 
 
 def test_the_fingerprint_changes_with_what_the_index_is_built_from_and_with_nothing_else() -> None:
-    assert OTHER.keys() == Settings().to_json().keys()
+    assert OTHER.keys() == KINDS.keys()
     for name, value in OTHER.items():
         changed = Settings().changed({name: value})
         assert getattr(changed, name) != getattr(FUNNEL, name)
         assert (changed.fingerprint() != FUNNEL.fingerprint()) == (name in PLAN), name
-    assert FUNNEL.plan().keys() == PLAN | {"analyzer_version"} and FUNNEL.plan()["analyzer_version"] == ANALYZER_VERSION
+    assert FUNNEL.plan().keys() == PLAN | {"chunker.unit", "analyzer_version", "chunkers_version"}
+    assert FUNNEL.plan()["analyzer_version"] == ANALYZER_VERSION
     assert plan_fingerprint({**FUNNEL.plan(), "analyzer_version": ANALYZER_VERSION + 1}) != FUNNEL.fingerprint()
     assert (
         len(FUNNEL.fingerprint()) == 16

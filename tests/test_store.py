@@ -142,7 +142,7 @@ def test_three_bad_chunks_of_fifty_are_named_with_their_reasons_and_the_rest_is_
         ({"text": " \n"}, None, "its text is ' \\n', not a text"),
         ({"section": ("Care", 7)}, None, "its section is ('Care', 7), not a list of texts"),
         ({"page_labels": "xii"}, None, "its page_labels is 'xii', not a list of texts"),
-        ({"parent_id": None}, None, "its parent_id is None, not a text"),
+        ({"header": None}, None, "its header is None, not a text"),
         ({}, [math.nan] * 8, "its vector holds a number that is not finite"),
         ({}, ["one"] * 8, "its vector holds something that is no number"),
         ({"document": "bad \udcff.txt"}, None, "it holds half a character (a lone surrogate)"),
@@ -194,7 +194,8 @@ def stored(store: Store, document: str = "a.md") -> list[Chunk]:
 def test_chunks_come_back_as_they_were_written_also_more_than_a_page_of_them(store: Store) -> None:
     full = a_chunk(
         0, 'Quotes " and \\ and 漢字 and 🚗\nnext line', section=("A > B", 'C "c"'), page_start=3, page_end=4,
-        page_labels=("xii", "1"), parent_id="parent",
+        page_labels=("xii", "1"), header="| a |", line_start=2, line_end=9, window=(0, 4), paragraph=(0, 5),
+        whole_section=(0, 9),
     )  # fmt: skip
     many = [full, *(a_chunk(number, f"Text {number}") for number in range(1, 1203))]
     assert store.write(FINGERPRINT, [an_entry(chunk, m1()) for chunk in many], 8) == ()

@@ -4,14 +4,27 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
 
-from rag.schema import Chunk, Document, Page, Section
+from rag.chunkers.places import Places
+from rag.embedders.base import Embedder
+from rag.schema import Chunk, Document, Page, Section, Span
 from rag.settings import Settings
 from rag.text import is_blank
 
-Span = tuple[int, int]
-# A chunker gives spans of document.text, in order; the door trims them, drops blank ones and fills in where they lie.
-Chunker = Callable[[Document, Settings], Sequence[Span]]
+
+class Piece(NamedTuple):
+    """A span of ``document.text`` that is to be a chunk, with the header and the window that ``Chunk`` tells of."""
+
+    start: int
+    end: int
+    header: str = ""
+    window: Span | None = None
+
+
+# A chunker gives pieces (or bare spans) in order; the door trims them, drops blank ones and fills in where they lie.
+# The embedder is for those that cut by its tokens or by its vectors; settings are those of this very document.
+Chunker = Callable[[Document, Settings, Embedder], Sequence[Piece | Span]]
 
 BLANK_LINES = r"\n[^\S\n]*\n\s*"
 LINE_OF_ITS_OWN = r"\n(?=[^\S\n]*(?:[-*+•|]|\d{1,3}[.)])[^\S\n]?)"
@@ -60,14 +73,16 @@ def split(text: str, size: int, boundaries: Sequence[str], first_size: int | Non
     return ends
 
 
-def to_chunks(document: Document, spans: Iterable[Span]) -> tuple[Chunk, ...]:
-    """A chunk for every span that is not blank, trimmed, with its section path, pages and position from 0."""
+def to_chunks(document: Document, pieces: Iterable[Piece | Span]) -> tuple[Chunk, ...]:
+    """A chunk for every piece that is not blank, trimmed, with section path, pages, lines and position from 0."""
     text = document.text
     headings = headings_at(document)
     section_starts = [section.start for section in document.sections]
     page_starts = [page.start for page in document.pages]
+    places = Places(document)
     chunks: list[Chunk] = []
-    for start, end in spans:
+    for piece in pieces:
+        start, end, header, window = Piece(*piece)
         start, end = trimmed(text, start, end)
         if is_blank(text[start:end]):
             continue
@@ -83,6 +98,9 @@ def to_chunks(document: Document, spans: Iterable[Span]) -> tuple[Chunk, ...]:
             page_start=pages[0].number if pages else None,
             page_end=pages[-1].number if pages else None,
             page_labels=tuple(page.label for page in pages),
+            header=header,
+            window=window,
+            **places.around(start, end),
         )
         chunks.append(chunk)
     return tuple(chunks)

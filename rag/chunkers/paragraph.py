@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 
-from rag.chunkers.base import BLANK_LINES, SMALL_BOUNDARIES, Span, after_headings, cut, headings_at, trimmed
-from rag.schema import Document
+from rag.chunkers.base import BLANK_LINES, SMALL_BOUNDARIES, after_headings, cut, headings_at, trimmed
+from rag.embedders.base import Embedder
+from rag.schema import Document, Span
 from rag.settings import Settings
 
 
-def paragraph(document: Document, settings: Settings) -> list[Span]:
+def paragraph(document: Document, settings: Settings, embedder: Embedder) -> list[Span]:
     """Each blank-line paragraph, with the headings directly before it; above ``chunk_size`` it is cut at sentence ends.
 
     A heading belongs to the paragraph it announces: alone it would be a chunk that says nothing, and a baseline made of

@@ -10,13 +10,13 @@ from rag.chunkers.base import (
     SENTENCE_END,
     SMALL_BOUNDARIES,
     WORD_END,
-    Span,
     after_headings,
     cut,
     headings_at,
     trimmed,
 )
-from rag.schema import Document
+from rag.embedders.base import Embedder
+from rag.schema import Document, Span
 from rag.settings import Settings
 
 HEADING_NEXT = r"\n(?=#{1,6} )"
@@ -24,7 +24,7 @@ BOUNDARIES = (HEADING_NEXT, BLANK_LINES, *SMALL_BOUNDARIES)
 OVERLAP_STARTS = tuple(map(re.compile, (f"{SENTENCE_END}|\n", WORD_END, CHARACTER_END)))
 
 
-def recursive(document: Document, settings: Settings) -> list[Span]:
+def recursive(document: Document, settings: Settings, embedder: Embedder) -> list[Span]:
     """Chunks of at most ``chunk_size`` characters that keep to one section each and share up to ``chunk_overlap``.
 
     Where a document has no sections, they keep to one page, unless a paragraph goes on over its end. A section that is

@@ -14,7 +14,7 @@ from typing import Any
 
 from weaviate import WeaviateClient
 
-from rag import chunkers, library
+from rag import library
 from rag.catalogue import IndexedRecord, IndexRecord
 from rag.environment import PROJECT_FOLDER, SAMPLES_FOLDER, Environment
 from rag.errors import RagError
@@ -57,7 +57,7 @@ def retrieval(
             documents = _index_samples(workspace, settings, progress)
             shipped = read_set(SHIPPED_QUESTIONS)
             finder = QuoteFinder(documents)
-            chunks = [chunk for document in documents for chunk in chunkers.chunk(document, settings)]
+            chunks = [chunk for document in documents for chunk in workspace.chunks(document, settings)]
             questions = {question.id: question.question for question in shipped if not question.history}
             wanted = {q.id: wanted_passages(relevant_chunks(q, finder, chunks)) for q in shipped}
             notices = tuple(missing_gold(shipped, finder))

@@ -12,6 +12,8 @@ from weaviate.classes.data import DataObject
 
 from rag.schema import Chunk
 
+NUMBERS = ("page_start", "page_end", "line_start", "line_end", "start", "end", "position")
+SPANS = ("window", "paragraph", "whole_section")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -51,7 +53,9 @@ def to_chunk(properties: Mapping[str, Any]) -> Chunk:
     record = {name: properties.get(name) for name in Chunk.__dataclass_fields__}
     for name in ("section", "page_labels"):
         record[name] = tuple(record[name] or ())
-    return Chunk(**{**record, "parent_id": record["parent_id"] or ""})
+    for name in SPANS:
+        record[name] = record[name] and tuple(record[name])
+    return Chunk(**{**record, "header": record["header"] or ""})
 
 
 def fault(entry: Entry, dimensions: int) -> str:
@@ -65,18 +69,18 @@ def fault(entry: Entry, dimensions: int) -> str:
         return "its vector holds something that is no number"
     if not finite:
         return "its vector holds a number that is not finite"
-    for name in ("page_start", "page_end", "start", "end", "position"):
+    for name in NUMBERS:
         value = getattr(chunk, name)
-        if not (value is None and name.startswith("page")) and (type(value) is not int or value < 0):
+        if not (value is None and name.startswith(("page", "line"))) and (type(value) is not int or value < 0):
             return f"its {name} is {value!r}, not a whole number"
-    for name in ("text", "document", "document_id", "parent_id"):
+    for name in ("text", "document", "document_id", "header"):
         value = getattr(chunk, name)
-        if not isinstance(value, str) or not (value.strip() or name == "parent_id"):
+        if not isinstance(value, str) or not (value.strip() or name == "header"):
             return f"its {name} is {value!r}, not a text"
     for name in ("section", "page_labels"):
         value = getattr(chunk, name)
         if not isinstance(value, (tuple, list)) or not all(isinstance(part, str) for part in value):
             return f"its {name} is {value!r}, not a list of texts"
-    if any(_SURROGATE.search(text) for text in (chunk.text, chunk.document, *chunk.section, *chunk.page_labels)):
+    if any(_SURROGATE.search(text) for text in (chunk.reading, chunk.document, *chunk.section, *chunk.page_labels)):
         return "it holds half a character (a lone surrogate)"
     return ""

@@ -17,7 +17,7 @@ from weaviate.classes.config import Configure, DataType, StopwordsPreset, Vector
 from weaviate.classes.query import Filter, HybridFusion, MetadataQuery, Sort
 
 from rag.schema import Chunk, Hit
-from rag.weaviate.entries import Entry, Rejected, chunk_object, fault, to_chunk
+from rag.weaviate.entries import NUMBERS, SPANS, Entry, Rejected, chunk_object, fault, to_chunk
 from rag.weaviate.failures import translated
 from rag.weaviate.tenants import (
     DEFAULT_WORKSPACE,
@@ -64,13 +64,11 @@ class Store:
             name,
             properties=[
                 *(searched_property(field) for field in ("analysed", "heading")),
-                *(exact_property(field) for field in ("document_id", "content_hash", "parent_id")),
-                *(stored_property(field, DataType.TEXT) for field in ("text", "document")),
+                *(exact_property(field) for field in ("document_id", "content_hash")),
+                *(stored_property(field, DataType.TEXT) for field in ("text", "header", "document")),
                 *(stored_property(field, DataType.TEXT_ARRAY) for field in ("section", "page_labels")),
-                *(
-                    stored_property(f, DataType.INT, True)
-                    for f in ("page_start", "page_end", "start", "end", "position")
-                ),
+                *(stored_property(field, DataType.INT_ARRAY) for field in SPANS),
+                *(stored_property(field, DataType.INT, True) for field in NUMBERS),
             ],
             vector_config=Configure.Vectors.self_provided(
                 vector_index_config=Configure.VectorIndex.hnsw(distance_metric=VectorDistances.COSINE)
