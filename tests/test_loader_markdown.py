@@ -44,6 +44,12 @@ def test_a_comment_in_code_is_no_heading(write, fenced: str) -> None:
         "> # Quoted\n\n# A\n\n- # In a list\n\nText.\n",
         "<!--\n# Hidden\n-->\n\n# A\n\nText.\n",
         "#hashtag\n\n\\# escaped\n\n# A\n\nText.\n",
+        "+++\ntitle = 'Not a heading'\n+++\n\n# A\n\nText.\n",
+        "---\n# a comment\ntitle: x\n\nmore: y\n...\n\n# A\n\nText.\n",
+        "<pre>\n# code\n<h2>code</h2>\n</pre>\n\n# A\n\nText.\n",
+        "- item\n\n  ```\n  # code\n  ```\n\n# A\n\n> ```\n> # code\n> ```\n\nText.\n",
+        "# A\n\nText with <h2>markup</h2> in its line.\n",
+        "# A\n\n```sh\n# code that nobody closed\n",
     ],
 )
 def test_what_only_looks_like_a_heading_makes_no_section(write, source: str) -> None:
@@ -54,4 +60,24 @@ def test_headings_of_both_styles_make_sections_with_their_whole_path(write) -> N
     document = write("a.md", "Intro.\n\nGuide\n=====\n\n## *Fast* `start` [here](x) ##\n\nText.\n\nUse\n---\n\nMore.\n")
     assert paths(document) == [(), ("Guide",), ("Guide", "Fast start here"), ("Guide", "Use")]
     assert list(sections(document).values())[2] == "## *Fast* `start` [here](x) ##\n\nText."
+    assert_is_whole(document)
+
+
+def test_a_rule_at_the_top_is_no_beginning_of_settings(write) -> None:
+    assert paths(write("a.md", "---\n\nIntro.\n\n# A\n\nText.\n\n---\n\n# B\n\nMore.\n")) == [(), ("A",), ("B",)]
+
+
+def test_headings_written_as_html_are_headings(write) -> None:
+    source = (
+        '<h1 align="center">My <b>Project</b> &amp; more</h1>\n\nText.\n\n<!-- <h2>no</h2> -->\n\n'
+        "<div>\n<h2>Use</h2>\nlike this\n</div>\n\n### Options\n\nMore.\n"
+    )
+    document = write("a.md", source)
+    assert document.text == source
+    assert paths(document) == [
+        ("My Project & more",),
+        ("My Project & more", "Use"),
+        ("My Project & more", "Use", "Options"),
+    ]
+    assert kinds(document)[0] == "heading"
     assert_is_whole(document)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 from reportlab.lib.styles import ParagraphStyle
+from reportlab.pdfbase.pdfmetrics import stringWidth
 from reportlab.pdfgen.canvas import Canvas
 from reportlab.platypus import Paragraph, Spacer
 
-from rag.loaders.pdf_fonts import LIGATURES
+from rag.loaders.pdf_fonts import LIGATURES, _of_glyph
 from rag.loaders.pdf_lines import Line, Segment
 from rag.loaders.pdf_pieces import Spelling
 from tests.loader_support import BODY, ITEM, LONG, TIGHT, blocks, placed, read, story, table  # noqa: F401
@@ -190,3 +191,56 @@ def test_a_word_painted_twice_to_look_bold_is_read_once(read) -> None:
 
 def test_ligatures_are_read_as_their_letters() -> None:
     assert "o\ufb03ce \ufb01re".translate(LIGATURES) == "office fire"
+
+
+@pytest.mark.parametrize(("letters", "accent", "at"), [("Sohne", "\u00a8", 6.7), ("Jose", "\u00b4", 17.5)])
+def test_an_accent_painted_over_its_letter_is_one_letter_with_it(read, letters: str, accent: str, at: float) -> None:
+    painted = [(50, 400, letters), (50 + at, 400, accent), (50 + stringWidth(letters, "Helvetica", 10), 400, "ns it")]
+    assert read(placed(painted)).text == {"Sohne": "S\u00f6hnens it", "Jose": "Jos\u00e9ns it"}[letters]
+
+
+def test_a_space_between_the_letters_of_two_words_parts_them(read) -> None:
+    def spaced(canvas: Canvas) -> None:
+        text = canvas.beginText(50, 400)
+        text.setFont("Helvetica", 10)
+        text.textOut("befor")
+        text.setCharSpace(2.5)
+        text.textOut("ee")
+        text.setCharSpace(0)
+        text.setTextOrigin(50 + canvas.stringWidth("beforee", "Helvetica", 10) + 2.5, 400)
+        text.textOut("very night")
+        canvas.drawText(text)
+
+    assert read(placed([], draw=spaced)).text == "before every night"
+
+
+def test_three_columns_under_a_title_are_read_one_after_the_other(read) -> None:
+    columns = [
+        [f"{name} line {number:02} of its column" for number in range(20)] for name in ("first", "other", "third")
+    ]
+    page = [(20, 460, "A title that goes over all three of the columns", 14)]
+    for number in range(20):
+        for column, left in zip(columns, (20, 145, 270)):
+            page.append((left, 430 - 10 * number, column[number], 8))
+    text = read(placed(page)).text
+    assert [text.index(line) for column in columns for line in column] == sorted(
+        text.index(line) for column in columns for line in column
+    )
+    assert all(" ".join(column) in text for column in columns)
+
+
+def test_lines_of_two_columns_whose_baselines_differ_are_kept_apart(read) -> None:
+    left = [f"left line {number:02} fills its column quite well" for number in range(20)]
+    right = [f"right line {number:02} fills its column as well" for number in range(18)]
+    page = [(40, 430 - 11 * number, line, 8) for number, line in enumerate(left)]
+    page += [(215, 427 - 12 * number, line, 8) for number, line in enumerate(right)]
+    assert read(placed(page)).text == " ".join(left) + "\n\n" + " ".join(right)
+
+
+@pytest.mark.parametrize(
+    ("name", "code", "read_as"),
+    [("a.sc", "z", "a"), ("f_i", "z", "fi"), ("uni00E4", "z", "\u00e4"), ("u1F600", "z", "\U0001f600"),
+     ("g65", "A", "A"), ("noteheads.s2", "z", ""), ("odd", "z", "")],
+)  # fmt: skip
+def test_glyphs_are_read_by_their_names_where_those_name_characters(name: str, code: str, read_as: str) -> None:
+    assert _of_glyph(name, code) == read_as

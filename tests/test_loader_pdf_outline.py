@@ -18,6 +18,7 @@ from pypdf.generic import (
 
 from tests.loader_support import blocks, changed, outlined, placed, read, sections  # noqa: F401
 
+OUTLINE = "sections come from the outline"
 GUIDE = placed(
     [(50, 450, "Guide", 20), (50, 420, "Welcome.")],
     [(50, 450, "1 Setup", 16), (50, 420, "Unpack it."), (50, 380, "1.1 Power", 13), (50, 360, "Plug it in.")],
@@ -50,7 +51,7 @@ def test_sections_begin_exactly_at_the_headings_the_outline_names(read) -> None:
         (3, 3),
     ]
     assert blocks(document, "heading") == ["1 Setup", "1.1 Power", "2 Use", "Power"]
-    assert document.notices == ()
+    assert document.notices == (OUTLINE,)
 
 
 @pytest.mark.parametrize("title", ["Setup", "Chapter 1: Setup", "1. SETUP", "1Setup"])
@@ -95,13 +96,6 @@ def test_entries_out_of_order_keep_their_own_paths(read) -> None:
     assert list(sections(document)) == [(), ("Tasks",), ("Tasks", "1.1 Power"), ("2 Use",)]
 
 
-def test_without_an_outline_the_document_is_one_section_and_says_so(read) -> None:
-    """B08: no bookmarks at all."""
-    document = read(GUIDE)
-    assert document.sections == ()
-    assert document.notices == ("no outline: the document is one section",)
-
-
 def bookmark(title: str, **entries: object) -> DictionaryObject:
     named = {NameObject(f"/{name}"): value for name, value in entries.items()}
     return DictionaryObject({NameObject("/Title"): TextStringObject(title), **named})
@@ -139,7 +133,7 @@ def test_a_group_begins_at_its_first_child_and_a_lost_bookmark_is_left_out(read)
         ("Part one", "Chapter"): "Page three.\n\nPage four.\n\nPage five.",
     }
     assert [section.page_start for section in document.sections] == [1, 3]
-    assert document.notices == ("bookmarks that lead nowhere are left out: Lost",)
+    assert document.notices == ("bookmarks that lead nowhere are left out: Lost", OUTLINE)
 
 
 def test_an_outline_that_leads_in_circles_is_followed_once(read) -> None:
@@ -166,7 +160,7 @@ def test_a_bookmark_that_points_at_anything_else_is_left_out(read, target: objec
     assert document.sections == () and len(blocks(document)) == 5
     assert document.notices == (
         "bookmarks that lead nowhere are left out: Odd",
-        "no outline: the document is one section",
+        "no outline and no headings found: the document is one section",
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from rag.errors import LoadError
 from tests.loader_support import blocks, kinds, paths, write  # noqa: F401
 
 
@@ -12,7 +13,7 @@ def test_each_pair_is_a_block_and_a_section_named_after_its_question(write) -> N
     assert document.text == "How to pay?\nCard\n\nOpen on Monday?\nNo"
     assert kinds(document) == ["question-answer"] * 2
     assert paths(document) == [("How to pay?",), ("Open on Monday?",)]
-    assert document.notices == ()
+    assert document.notices == ("read as questions and answers, without the columns ID",)
 
 
 @pytest.mark.parametrize(
@@ -23,6 +24,8 @@ def test_each_pair_is_a_block_and_a_section_named_after_its_question(write) -> N
         ("a.csv", "sep=;\nQuestion;Answer\nWhy?;So\n"),
         ("a.tsv", "Answers\tQuestions\nSo\tWhy?\n"),
         ("a.csv", "\n\nquestion|answer\nWhy?|So\n"),
+        ("a.tsv", "question,answer\nWhy?,So\n"),
+        ("a.csv", "question\tanswer\nWhy?\tSo\n"),
     ],
 )
 def test_the_columns_are_known_by_several_names_in_any_order(write, name: str, content: str) -> None:
@@ -54,6 +57,30 @@ def test_a_comma_nobody_quoted_stays_in_the_answer(write) -> None:
     document = write("a.csv", "question,answer\nHow to pay?,By card, cash or transfer\n")
     assert blocks(document) == ["How to pay?\nBy card, cash or transfer"]
     assert document.notices == ("rows with more cells than the header, joined to the answer: line 2",)
+
+
+def test_rows_that_a_late_quote_makes_one_are_named(write) -> None:
+    document = write("a.csv", 'question,answer\nOpening hours,"9 to 5\nParking,free"\nPets,no\n')
+    assert blocks(document) == ["Opening hours\n9 to 5\nParking,free", "Pets\nno"]
+    assert document.notices == ("read as one row, up to where its quote mark is closed: lines 2-3",)
+
+
+def test_a_quote_left_open_in_the_middle_of_a_long_file_takes_no_row_along(write) -> None:
+    lines = [f"Question {n}?,Answer {n}" for n in range(3000)]
+    lines[1500] = 'Question 1500?,"Answer 1500'
+    document = write("a.csv", "\n".join(["question,answer", *lines]))
+    assert len(document.blocks) == 3000
+    assert blocks(document)[1500:1502] == ['Question 1500?\n"Answer 1500', "Question 1501?\nAnswer 1501"]
+
+
+def test_a_cell_may_be_as_long_as_an_article(write) -> None:
+    answer = "It is long, very long. " * 10_000
+    assert len(blocks(write("a.csv", f'question,answer\nWhy?,"{answer}"\n'))[0]) > 200_000
+
+
+def test_a_file_in_which_every_pair_is_bad_is_refused_with_its_lines(write) -> None:
+    with pytest.raises(LoadError, match=r"^a.csv: 2 of 2 rows left out: line 2 \(no answer\), line 3 \(no question\)$"):
+        write("a.csv", "question,answer\nWhy?,\n,So\n")
 
 
 def test_pairs_and_rows_left_out_add_up_to_the_rows_of_the_file(write) -> None:

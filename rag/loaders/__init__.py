@@ -6,11 +6,16 @@ import os
 import stat
 from pathlib import Path
 
-from rag.errors import LoadError
+from rag.errors import LoadError, SettingsError
 from rag.loaders.base import Loader
+from rag.loaders.code import SUFFIXES, load_code
+from rag.loaders.docling import load_docling
+from rag.loaders.docx import load_docx
 from rag.loaders.html import load_html
 from rag.loaders.markdown import load_markdown
 from rag.loaders.pdf import load_pdf
+from rag.loaders.records import load_records
+from rag.loaders.subtitles import load_subtitles
 from rag.loaders.tables import load_table
 from rag.loaders.text import load_text
 from rag.schema import Document
@@ -25,15 +30,44 @@ LOADERS: dict[str, Loader] = {
     ".htm": load_html,
     ".xhtml": load_html,
     ".pdf": load_pdf,
+    ".docx": load_docx,
     ".csv": load_table,
     ".tsv": load_table,
+    ".jsonl": load_records,
+    ".ndjson": load_records,
+    ".json": load_records,
+    ".srt": load_subtitles,
+    ".vtt": load_subtitles,
+    ".log": load_text,
+    **dict.fromkeys(SUFFIXES, load_code),
 }
+# Ways to read a PDF; the second needs a package of its own, which is imported only then.
+PDF = "pdf"
+PDF_LOADERS: dict[str, Loader] = {PDF: load_pdf, "pdf:docling": load_docling}
 MAX_MEGABYTES = 100
 NO_TEXT = "no text found"
+DOCUMENT_SUFFIXES = [suffix for suffix in LOADERS if suffix not in SUFFIXES]
+UNSUPPORTED = f"files of this kind cannot be read; supported are {', '.join(DOCUMENT_SUFFIXES)} and source code"
+SAVE_AS = {
+    ".doc": "an old Word document; open it in Word and save it as DOCX",
+    ".dot": "an old Word document; open it in Word and save it as DOCX",
+    ".docm": "a Word document with macros; save it as DOCX",
+    ".odt": "an OpenDocument text; save it as DOCX or PDF",
+    ".rtf": "an RTF document; save it as DOCX or PDF",
+    ".xls": "a spreadsheet; save each sheet as CSV",
+    ".xlsx": "a spreadsheet; save each sheet as CSV",
+    ".ods": "a spreadsheet; save each sheet as CSV",
+    ".ppt": "slides; save them as PDF",
+    ".pptx": "slides; save them as PDF",
+    ".odp": "slides; save them as PDF",
+}
 
 
-def load(path: Path, name: str | None = None, source: str | None = None) -> Document:
-    """The file as a Document; ``name`` defaults to the file's name, ``source`` to its path. Raises LoadError."""
+def load(path: Path, name: str | None = None, source: str | None = None, pdf_loader: str = PDF) -> Document:
+    """The file as a Document; ``name`` defaults to the file's name, ``source`` to its path. Raises LoadError.
+
+    ``pdf_loader`` is one of PDF_LOADERS.
+    """
     path = Path(path)
     name = name or path.name
     try:
@@ -42,7 +76,7 @@ def load(path: Path, name: str | None = None, source: str | None = None) -> Docu
         raise LoadError(name, "no such file") from None
     except OSError as error:
         raise LoadError(name, f"cannot be read ({error.strerror or error})") from None
-    return parse(data, path, name, source or path.as_posix())
+    return parse(data, path, name, source or path.as_posix(), pdf_loader)
 
 
 def read(path: Path, name: str) -> bytes:
@@ -51,7 +85,7 @@ def read(path: Path, name: str) -> bytes:
     Raises LoadError where the file is none that is read here, OSError where it cannot be read now.
     """
     if path.suffix.lower() not in LOADERS:
-        raise LoadError(name, f"files of this kind cannot be read; supported are {', '.join(LOADERS)}")
+        raise LoadError(name, SAVE_AS.get(path.suffix.lower(), UNSUPPORTED))
     status = path.stat()
     if not stat.S_ISREG(status.st_mode):
         raise LoadError(name, "not a file")
@@ -60,11 +94,14 @@ def read(path: Path, name: str) -> bytes:
     return path.read_bytes()
 
 
-def parse(data: bytes, path: Path, name: str, source: str) -> Document:
-    """The Document that the bytes of ``path`` hold. Raises LoadError."""
+def parse(data: bytes, path: Path, name: str, source: str, pdf_loader: str = PDF) -> Document:
+    """The Document that the bytes of ``path`` hold, a PDF's by one of PDF_LOADERS. Raises LoadError."""
     if not data.strip():
         raise LoadError(name, NO_TEXT)
-    content = LOADERS[path.suffix.lower()](data, name)
+    if pdf_loader not in PDF_LOADERS:
+        raise SettingsError(f"There is no PDF loader called {pdf_loader!r}. Choose one of: {', '.join(PDF_LOADERS)}.")
+    suffix = path.suffix.lower()
+    content = (PDF_LOADERS[pdf_loader] if suffix == ".pdf" else LOADERS[suffix])(data, name)
     if is_blank(content.text):
         raise LoadError(name, NO_TEXT)
     return Document(
@@ -75,6 +112,7 @@ def parse(data: bytes, path: Path, name: str, source: str) -> Document:
         pages=content.pages,
         blocks=content.blocks,
         notices=content.notices,
+        format=content.format,
     )
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import codecs
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 
 from rag.errors import LoadError
 from rag.schema import Block, Page, Section
@@ -20,6 +21,7 @@ class Content:
     pages: tuple[Page, ...] = ()
     blocks: tuple[Block, ...] = ()
     notices: tuple[str, ...] = ()
+    format: str = ""
 
 
 # A loader takes a file's bytes and its name (for messages), and raises LoadError.
@@ -35,6 +37,23 @@ BYTE_ORDER_MARKS = (
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
+# Declared encodings that pages use with the additions of a later one, as browsers read them.
+READ_AS = {
+    "ascii": "cp1252",
+    "us-ascii": "cp1252",
+    "latin1": "cp1252",
+    "iso-8859-1": "cp1252",
+    "iso-8859-9": "cp1254",
+    "iso-8859-11": "cp874",
+    "tis-620": "cp874",
+    "shift-jis": "cp932",
+    "x-sjis": "cp932",
+    "gb2312": "gb18030",
+    "gbk": "gb18030",
+    "euc-kr": "cp949",
+    "ks-c-5601-1987": "cp949",
+    "big5": "big5hkscs",
+}
 BINARY_STARTS = (
     b"%PDF-",
     b"PK\x03\x04",
@@ -47,6 +66,8 @@ BINARY_STARTS = (
 )
 NOT_TEXT = "not a text file"
 MAX_CONTROL_SHARE = 0.1
+# A short row after one of a million cells must not become as long.
+MAX_PADDED_COLUMNS = 100
 SAMPLED_BYTES = 100_000
 
 
@@ -60,12 +81,17 @@ def decode(data: bytes, name: str, declared: str | None = None) -> str:
 
     Raises LoadError where they are no text.
     """
+    return clean(decode_as_it_is(data, name, declared))
+
+
+def decode_as_it_is(data: bytes, name: str, declared: str | None = None) -> str:
+    """As ``decode``, with every character left, for formats whose lines end at a line feed and nowhere else."""
     if data.startswith(BINARY_STARTS):
         raise LoadError(name, NOT_TEXT)
     text = _decode(data, name, declared)
     if len(CONTROLS.findall(text)) > MAX_CONTROL_SHARE * len(text):
         raise LoadError(name, NOT_TEXT)
-    return clean(text)
+    return text
 
 
 def _decode(data: bytes, name: str, declared: str | None) -> str:
@@ -76,11 +102,17 @@ def _decode(data: bytes, name: str, declared: str | None) -> str:
     if zeros > 0.2 * len(data):
         # UTF-16 without a mark: in text of mostly Latin letters every other byte is zero.
         return data.decode("utf-16-be" if data[::2].count(0) > zeros / 2 else "utf-16-le", "replace")
-    encodings = [declared, "utf-8"] if declared and data.isascii() else ["utf-8", declared]
+    # What could be read far enough to find a name of two or four bytes a character in it is not written in that.
+    declared = (declared or "").casefold().replace("_", "-")
+    declared = "" if declared.startswith(("utf-16", "utf-32", "ucs", "iso-10646")) else declared
+    encodings = ["utf-8", READ_AS.get(declared, declared), declared]
+    if declared.startswith("iso-2022"):
+        # Seven bits a byte: everything in it would also pass as UTF-8.
+        encodings.insert(0, declared)
     for encoding in filter(None, encodings):
         try:
             return data.decode(encoding)
-        except (UnicodeDecodeError, LookupError):
+        except (UnicodeError, LookupError):
             continue
     from charset_normalizer import from_bytes
 
@@ -132,6 +164,41 @@ class Assembly:
     def text(self) -> str:
         """Everything appended so far."""
         return "".join(self._parts)
+
+
+def tidy(text: str) -> str:
+    """The text with single blanks in its lines and at most one blank line in a row."""
+    lines = "\n".join(" ".join(line.split()) for line in text.split("\n")).strip()
+    return re.sub(r"\n{3,}", "\n\n", lines)
+
+
+def one_block(text: str) -> str:
+    """The text without blank lines, which would part it into paragraphs."""
+    return "\n".join(line.strip() for line in text.split("\n") if line.strip())
+
+
+def some(places: Sequence[str], most: int = 20) -> str:
+    """The places in a row, only the first where there are many."""
+    more = len(places) - most
+    return ", ".join(places[:most]) + (f" and {more} more" if more > 0 else "")
+
+
+def markdown_grid(header: Sequence[Sequence[str]], body: Sequence[Sequence[str]]) -> str:
+    """A Markdown table of rows of cells of one line each; several header rows become one; "" where all are empty."""
+    header, body = [list(row) for row in header], [list(row) for row in body]
+    if not any(map(any, [*header, *body])):
+        return ""
+    if not header:
+        header.append(body.pop(0))
+    columns = max(map(len, [*header, *body]))
+    names = [" ".join(dict.fromkeys(filter(None, column))) for column in zip_longest(*header, fillvalue="")]
+    lines = [_table_line(names, columns), "|" + "---|" * columns, *(_table_line(row, columns) for row in body)]
+    return "\n".join(lines)
+
+
+def _table_line(row: list[str], columns: int) -> str:
+    cells = [cell.replace("|", "\\|") for cell in row]
+    return "| " + " | ".join(cells + [""] * (min(columns, MAX_PADDED_COLUMNS) - len(row))) + " |"
 
 
 def heading_paths(headings: Iterable[tuple[int, int, str]]) -> list[tuple[int, tuple[str, ...]]]:

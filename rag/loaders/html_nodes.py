@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from itertools import zip_longest
+from dataclasses import dataclass, field
 
 from bs4.element import CData, NavigableString, PreformattedString, Tag
 
-from rag.loaders.base import clean
+from rag.loaders.base import clean, markdown_grid
 
 IGNORED = frozenset(
     [
@@ -18,6 +18,7 @@ IGNORED = frozenset(
         "nav",
         "footer",
         "head",
+        "title",
         "svg",
         "math",
         "iframe",
@@ -78,22 +79,37 @@ BLOCKS = frozenset(
         "ul",
     ]
 )
-LAYOUT = ["table", "h1", "h2", "h3", "h4", "h5", "h6", "pre"]
-HIDDEN_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
+LAYOUT = frozenset(("table", "h1", "h2", "h3", "h4", "h5", "h6", "pre"))
+# Declarations of a style attribute, without comments in them, that leave nothing to be seen.
+HIDDEN_STYLE = re.compile(
+    r"(?:^|[;\s])(?:display\s*:\s*none|visibility\s*:\s*(?:hidden|collapse)|content-visibility\s*:\s*hidden"
+    r"|(?:opacity|font-size)\s*:\s*[+-]?0*\.?0+(?:%|[a-z]+)?)\s*(?:!\s*important\s*)?(?:;|$)",
+    re.IGNORECASE,
+)
+STYLE_COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
+# What leads around a site: pages made before there was a nav element, and by generators that do not use it.
+WAYS_AROUND_ROLES = frozenset(("navigation", "search"))
+WAYS_AROUND_CLASSES = frozenset(
+    ("nav", "navbar", "navigation", "navheader", "navfooter", "nav-panel", "skip-link", "skip-to-content")
+)
 INVISIBLE = re.compile("[\u00ad\u200b\u2060]")
 ANCHOR_MARKS = frozenset(("", "#", "¶", "§", "🔗", "∞"))
 MAX_COLUMN_SPAN = 50
 MAX_ROW_SPAN = 500
+MIN_REPEATED = 10_000
+MAX_REPEATED_SHARE = 10
 
 
 def is_visible(node: Tag) -> bool:
     """Whether a reader of the page sees the element."""
     hidden = "hidden" in node.attrs and node.get("hidden") != "until-found"
-    if hidden or node.name in IGNORED or HIDDEN_STYLE.search(str(node.get("style", ""))):
+    if hidden or node.name in IGNORED or HIDDEN_STYLE.search(STYLE_COMMENT.sub("", str(node.get("style", "")))):
+        return False
+    if node.get("role") in WAYS_AROUND_ROLES or not WAYS_AROUND_CLASSES.isdisjoint(node.get_attribute_list("class")):
         return False
     # Beside many headings stands a mark that links to the heading itself.
     is_anchor = node.name == "a" and str(node.get("href", "")).startswith("#")
-    return not (is_anchor and node.get_text().strip() in ANCHOR_MARKS)
+    return not (is_anchor and len(node.contents) < 4 and node.get_text().strip() in ANCHOR_MARKS)
 
 
 def visible_text(node: object) -> str:
@@ -105,9 +121,21 @@ def visible_text(node: object) -> str:
 
 def layout_tables(root: Tag) -> frozenset[int]:
     """The identities of the tables that lay out a page: those that hold tables, headings or preformatted text."""
-    # From the inside out: searching each table would walk the same nodes again for every table around them.
-    around = (node.find_parent("table") for node in root.find_all(LAYOUT))
-    return frozenset(id(table) for table in around if table is not None)
+    layout: set[int] = set()
+    tables: list[Tag] = []
+    stack: list[tuple[Tag, bool]] = [(root, True)]
+    while stack:
+        node, entering = stack.pop()
+        if not entering:
+            tables.pop()
+            continue
+        if node.name in LAYOUT and tables:
+            layout.add(id(tables[-1]))
+        if node.name == "table":
+            tables.append(node)
+            stack.append((node, False))
+        stack.extend((child, True) for child in reversed(node.contents) if isinstance(child, Tag))
+    return frozenset(layout)
 
 
 def is_data_table(table: Tag) -> bool:
@@ -120,51 +148,53 @@ def markdown_table(table: Tag) -> tuple[str, str]:
     caption = table.find("caption")
     header: list[list[str]] = []
     body: list[list[str]] = []
-    hanging: dict[int, tuple[int, str]] = {}
+    spans = _RowSpans()
     for row in table.find_all("tr"):
         cells = [cell for cell in row.find_all(["td", "th"]) if is_visible(cell)]
         if not is_visible(row) or not cells:
             continue
-        is_header = not body and (row.find_parent("thead") is not None or all(cell.name == "th" for cell in cells))
-        (header if is_header else body).append(_row(cells, is_header, hanging))
-    if not header and body:
-        header.append(body.pop(0))
-    columns = max(map(len, [*header, *body]), default=0)
-    names = [" ".join(dict.fromkeys(filter(None, column))) for column in zip_longest(*header, fillvalue="")]
-    lines = [_line(names, columns), "|" + "---|" * columns, *(_line(row, columns) for row in body)]
-    return (cell_text(caption) if caption else ""), ("\n".join(lines) if any(map(any, [*header, *body])) else "")
+        is_header = not body and (row.parent.name == "thead" or all(cell.name == "th" for cell in cells))
+        (header if is_header else body).append(_row(cells, is_header, spans))
+    return (cell_text(caption) if caption else ""), markdown_grid(header, body)
 
 
-def _row(cells: list[Tag], is_header: bool, hanging: dict[int, tuple[int, str]]) -> list[str]:
-    """One row's cells by column; ``hanging`` holds the cells of rows above that reach into this one."""
-    row: list[str] = []
+@dataclass
+class _RowSpans:
+    """The cells of rows above that reach into the next one, by column: for how many rows, and with what text."""
 
-    def fill() -> None:
-        while len(row) in hanging:
-            rows_left, text = hanging.pop(len(row))
-            if rows_left > 1:
-                hanging[len(row)] = (rows_left - 1, text)
+    hanging: dict[int, tuple[int, str]] = field(default_factory=dict)
+    # How many characters may still be repeated: a small table must not become a huge one.
+    allowance: int = MIN_REPEATED
+
+    def fill(self, row: list[str]) -> None:
+        """Repeat in the row what reaches into its next columns."""
+        while len(row) in self.hanging:
+            rows_left, text = self.hanging.pop(len(row))
+            self.allowance -= len(text) + 3
+            if rows_left > 1 and self.allowance > 0:
+                self.hanging[len(row)] = (rows_left - 1, text)
             row.append(text)
 
+
+def _row(cells: list[Tag], is_header: bool, spans: _RowSpans) -> list[str]:
+    """One row's cells by column."""
+    row: list[str] = []
     for cell in cells:
-        fill()
-        text = cell_text(cell).replace("|", "\\|")
+        spans.fill(row)
+        text = cell_text(cell)
+        spans.allowance += MAX_REPEATED_SHARE * (len(text) + 3)
         for number in range(_span(cell, "colspan", MAX_COLUMN_SPAN)):
             shown = text if is_header or number == 0 else ""
             if (rows := _span(cell, "rowspan", MAX_ROW_SPAN)) > 1:
-                hanging[len(row)] = (rows - 1, shown)
+                spans.hanging[len(row)] = (rows - 1, shown)
             row.append(shown)
-    fill()
+    spans.fill(row)
     return row
 
 
 def _span(cell: Tag, name: str, most: int) -> int:
     value = str(cell.get(name, "1")).strip()
     return min(max(1, int(value)), most) if value.isdecimal() and len(value) < 9 else 1
-
-
-def _line(row: list[str], columns: int) -> str:
-    return "| " + " | ".join(row + [""] * (columns - len(row))) + " |"
 
 
 def cell_text(node: Tag) -> str:

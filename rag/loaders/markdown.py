@@ -3,16 +3,30 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from dataclasses import replace
+from html import unescape
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from rag.loaders.base import Content, decode, heading_paths, sections_from
+from rag.loaders.base import Content, clean, decode, heading_paths, sections_from
 from rag.schema import Block
 from rag.text import is_blank
 
-COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
-FRONT_MATTER = re.compile(r"\A---[ \t]*\n(?:.*\n)*?(?:---|\.\.\.)[ \t]*(?:\n|\Z)")
+COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
+# Settings between rules begin with a name; else the rules are rules, and what is between them is text.
+FRONT_MATTER = re.compile(
+    r"\A(?:---[ \t]*\n(?:#.*\n|[ \t]*\n)*[\w\"'.-][\w\"'. -]*:(?:[ \t].*)?\n(?:.*\n)*?(?:---|\.\.\.)"
+    r"|\+\+\+[ \t]*\n(?:.*\n)*?\+\+\+)[ \t]*(?:\n|\Z)"
+)
+# Headings written as HTML, as on the first page of many a project; not inside preformatted text or a comment.
+HTML_HEADING = re.compile(
+    r"<!--.*?(?:-->|\Z)|<(?P<kept>pre|script|style|textarea)\b.*?(?:</(?P=kept)|\Z)"
+    r"|<h(?P<level>[1-6])\b[^>]{0,500}>(?P<title>.{0,500}?)</h(?P=level)\s*>",
+    re.DOTALL | re.IGNORECASE,
+)
+TAG = re.compile(r"<[^<>]*>")
 KINDS = {
     "heading_open": "heading",
     "paragraph_open": "paragraph",
@@ -46,12 +60,24 @@ def load_markdown(data: bytes, name: str) -> Content:
         blocks.append(block)
         if block.kind == "heading" and (title := _plain(inline_parser, tokens[index + 1])):
             headings.append((block.start, int(token.tag[1:]), title))
-    return Content(text, sections_from(text, heading_paths(headings)), blocks=tuple(blocks))
+        elif token.type == "html_block":
+            headings += _html_headings(text, block)
+            whole = HTML_HEADING.fullmatch(text, block.start, block.end)
+            if whole and whole["level"]:
+                blocks[-1] = replace(block, kind="heading")
+    return Content(text, sections_from(text, heading_paths(headings)), blocks=tuple(blocks), format="markdown")
 
 
 def _without_front_matter(text: str) -> str:
     """The text with the settings at its top blanked line by line: their closing rule would make a heading of them."""
     return FRONT_MATTER.sub(lambda match: "\n" * match.group().count("\n"), text)
+
+
+def _html_headings(text: str, block: Block) -> Iterator[tuple[int, int, str]]:
+    for match in HTML_HEADING.finditer(text, block.start, block.end):
+        title = " ".join(clean(unescape(TAG.sub(" ", match["title"] or ""))).split())
+        if title:
+            yield match.start(), int(match["level"]), title
 
 
 def _plain(parser: MarkdownIt, inline: Token) -> str:

@@ -1,4 +1,5 @@
-"""PDF: paragraphs from the gaps between lines, sections from the outline, pages by sheet number and printed label."""
+"""PDF: paragraphs from the gaps between lines, sections from the outline or from the headings' type, pages by sheet
+number and printed label."""
 
 from __future__ import annotations
 
@@ -9,20 +10,26 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from pypdf import PdfReader
-from pypdf.errors import DependencyError
+from pypdf.errors import DependencyError, LimitReachedError
 
 from rag.errors import LoadError
 from rag.loaders.base import Assembly, Content, sections_from
 from rag.loaders.pdf_fragments import FragmentReader
-from rag.loaders.pdf_lines import Line, lines_of, without_running_lines
+from rag.loaders.pdf_headings import find_headings
+from rag.loaders.pdf_lines import Line, lines_of
 from rag.loaders.pdf_outline import Place, locate, read_outline
 from rag.loaders.pdf_pieces import Piece, Spacing, Spelling, continues, follows_closely, is_caption, pieces_of
-from rag.loaders.pdf_tables import markdown_rows
+from rag.loaders.pdf_running import without_running_lines
+from rag.loaders.pdf_tables import markdown_rows, markdown_table, with_rules
 from rag.schema import Page, Section
 
 UNREAD = "could not be read"
 SCAN = "no text found (perhaps a scan)"
+OUTLINE = "sections come from the outline"
+HEADINGS_FOUND = "no outline: headings found by their size of type"
+NO_HEADINGS = "no outline and no headings found: the document is one section"
 MAX_NAMED = 10
+MAX_MOVED = 5
 
 # What pypdf mends on the way is of no use to a reader; what it cannot mend becomes a notice or a LoadError.
 logging.getLogger("pypdf").setLevel(logging.CRITICAL)
@@ -30,7 +37,7 @@ logging.getLogger("pypdf").setLevel(logging.CRITICAL)
 
 def load_pdf(data: bytes, name: str) -> Content:
     """The text of every page that can be read; what could not be, and a missing outline, stand in the notices."""
-    reader = _open(data, name)
+    reader = open_pdf(data, name)
     pages, notices = _lines(reader)
     if not any(pages):
         raise LoadError(name, f"damaged PDF, {notices[0]}" if UNREAD in notices[0] else SCAN)
@@ -39,12 +46,13 @@ def load_pdf(data: bytes, name: str) -> Content:
     writer = _Writer(pages, places)
     writer.write()
     text = writer.assembly.text
-    spans = _pages(writer.starts, _labels(reader, len(pages)), len(text))
-    sections = tuple(_with_pages(section, spans, text) for section in sections_from(text, writer.marks))
-    return Content(text, sections, spans, tuple(writer.assembly.blocks), (*notices, *outline_notices))
+    spans = page_spans(writer.starts, labels_of(reader, len(pages)), len(text))
+    sections = tuple(with_pages(section, spans, text) for section in sections_from(text, writer.marks))
+    return Content(text, sections, spans, tuple(writer.assembly.blocks), (*notices, *outline_notices), "pdf")
 
 
-def _open(data: bytes, name: str) -> PdfReader:
+def open_pdf(data: bytes, name: str) -> PdfReader:
+    """The PDF, decrypted where that needs no password. Raises LoadError where it cannot be read at all."""
     if b"%PDF-" not in data[:1024]:
         raise LoadError(name, "not a PDF file")
     try:
@@ -57,6 +65,8 @@ def _open(data: bytes, name: str) -> PdfReader:
         raise
     except DependencyError:
         raise LoadError(name, "encrypted; install the cryptography package to read it") from None
+    except LimitReachedError:
+        raise LoadError(name, "too many or too deeply nested parts to be read safely; split the PDF") from None
     except Exception as error:
         raise LoadError(name, f"damaged PDF, cannot be opened ({type(error).__name__})") from error
     if not count:
@@ -71,7 +81,8 @@ def _lines(reader: PdfReader) -> tuple[list[list[Line]], list[str]]:
     failed: list[int] = []
     for number in range(len(reader.pages)):
         try:
-            pages.append(lines_of(fragments.read(reader.pages[number], reader)))
+            found, rules = fragments.read(reader.pages[number], reader)
+            pages.append(with_rules(lines_of(found), rules))
         except Exception:
             pages.append([])
             failed.append(number + 1)
@@ -85,23 +96,30 @@ def _lines(reader: PdfReader) -> tuple[list[list[Line]], list[str]]:
 
 
 def _places(reader: PdfReader, pages: Sequence[Sequence[Line]]) -> tuple[dict[int, list[Place]], list[str]]:
-    """Where the outline's headings stand on each page."""
+    """Where the headings stand on each page: the outline's, else those found by their type; and notices on them."""
+    notices = []
     try:
         entries, lost = read_outline(reader)
     except Exception as error:
-        return {}, [f"the outline could not be read ({type(error).__name__}): the document is one section"]
-    places: dict[int, list[Place]] = defaultdict(list)
-    taken: dict[int, set[int]] = defaultdict(set)
-    for entry in entries:
-        place = locate(entry, pages[entry.page], taken[entry.page])
-        taken[entry.page].update(range(place.line, place.line + place.count))
-        places[entry.page].append(place)
-    notices = []
+        entries, lost = [], []
+        notices.append(f"the outline could not be read ({type(error).__name__})")
     if lost:
         notices.append(f"bookmarks that lead nowhere are left out: {_some(lost)}")
     if not entries:
-        notices.append("no outline: the document is one section")
-    return places, notices
+        found = find_headings(pages)
+        return found, [*notices, HEADINGS_FOUND if found else NO_HEADINGS]
+    places: dict[int, list[Place]] = defaultdict(list)
+    taken: dict[int, set[int]] = defaultdict(set)
+    for entry in entries:
+        page = entry.page
+        place = locate(entry, pages[page], taken[page])
+        if not place.count and place.line == len(pages[page]) and page + 1 < len(pages):
+            # Set at the very end of its page, a heading was moved to the next one after its bookmark was made.
+            moved = locate(replace(entry, top=None), pages[page + 1][:MAX_MOVED], taken[page + 1])
+            page, place = (page + 1, moved) if moved.count else (page, place)
+        taken[page].update(range(place.line, place.line + place.count))
+        places[page].append(place)
+    return places, [*notices, OUTLINE]
 
 
 def _some(items: Sequence[object]) -> str:
@@ -156,11 +174,7 @@ class _Writer:
         goes_on = last is not None and not self._waiting and "heading" not in (piece.kind, last.kind)
         if goes_on and self._extend(last, piece):
             return
-        if piece.kind == "table":
-            lines = markdown_rows(piece.rows)
-            text = "\n".join([lines[0], "|" + "---|" * len(piece.rows[0]), *lines[1:]])
-        else:
-            text = piece.text
+        text = markdown_table(piece.rows) if piece.kind == "table" else piece.text
         block = self.assembly.add(piece.kind, text, "\n" if last is not None and is_caption(last, piece) else "\n\n")
         self._begin_page(block.start)
         self.marks += [(block.start, path) for path in self._waiting]
@@ -171,10 +185,13 @@ class _Writer:
         """Write the piece as more of the last block, where it is that; False where it is a block of its own."""
         if self._page_is_new and continues(last, piece, self._spacing):
             joined = self._spelling.join(last.text, piece.text)
-            dropped = last.text.endswith(("-", "\u00ad")) and not joined.startswith(last.text)
+            dropped = last.text.endswith(("-", "\u00ad", "\u2010")) and not joined.startswith(last.text)
             joiner = joined[len(last.text) - dropped : len(joined) - len(piece.text)]
             self._append(joiner, piece.text, dropping=int(dropped))
             self._last = replace(piece, kind=last.kind, text=joined)
+        elif piece.kind == last.kind == "code" and self._page_is_new:
+            self._append("\n", piece.text)
+            self._last = piece
         elif piece.kind == last.kind == "table" and len(piece.rows[0]) == len(last.rows[0]) and self._page_is_new:
             rows = piece.rows[1:] if piece.rows[0] == last.rows[0] else piece.rows
             self._append("\n" if rows else "", "\n".join(markdown_rows(rows)))
@@ -197,7 +214,7 @@ class _Writer:
             self._page_is_new = False
 
 
-def _labels(reader: PdfReader, count: int) -> list[str]:
+def labels_of(reader: PdfReader, count: int) -> list[str]:
     """The labels printed on the pages; their numbers from 1 where the file gives none."""
     try:
         labels = [str(label) for label in reader.page_labels]
@@ -206,7 +223,7 @@ def _labels(reader: PdfReader, count: int) -> list[str]:
     return labels if len(labels) == count else [str(number) for number in range(1, count + 1)]
 
 
-def _pages(starts: Sequence[int | None], labels: Sequence[str], length: int) -> tuple[Page, ...]:
+def page_spans(starts: Sequence[int | None], labels: Sequence[str], length: int) -> tuple[Page, ...]:
     """The pages' spans, one after the other over the whole text; that of a page without text is empty."""
     pages: list[Page] = []
     end = length
@@ -218,7 +235,7 @@ def _pages(starts: Sequence[int | None], labels: Sequence[str], length: int) -> 
     return tuple(reversed(pages))
 
 
-def _with_pages(section: Section, pages: Sequence[Page], text: str) -> Section:
+def with_pages(section: Section, pages: Sequence[Page], text: str) -> Section:
     """The section with the first and last page that hold text of it."""
     held = [page.number for page in pages if text[max(page.start, section.start) : min(page.end, section.end)].strip()]
     return replace(section, page_start=held[0], page_end=held[-1]) if held else section

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
+
+from pypdf._codecs.adobe_glyphs import adobe_glyphs
 
 # pypdf's own text extraction gives no widths, without which columns and word gaps are guesses; its Font does.
 from pypdf.generic._font import Font
@@ -12,6 +15,10 @@ from pypdf.generic._font import Font
 from rag.loaders.base import clean
 
 LIGATURES = str.maketrans({"ﬀ": "ff", "ﬁ": "fi", "ﬂ": "fl", "ﬃ": "ffi", "ﬄ": "ffl", "ﬅ": "st", "ﬆ": "st"})
+UNICODE_NAME = re.compile(r"(?:uni([0-9A-F]{4})|u([0-9A-F]{4,6}))$")
+NUMBERED_NAME = re.compile(r"[A-Za-z]{0,3}\d{1,3}$")
+FIXED = ("courier", "mono", "consol", "cmtt", "typewriter", "menlo")
+FEWEST_LETTERS = 8
 BOLD = ("bold", "black", "heavy")
 
 
@@ -21,6 +28,7 @@ class Face:
 
     font: Font
     bold: bool
+    fixed: bool
     resource: Any
     known: dict[str, tuple[str, float]] = field(default_factory=dict)
 
@@ -43,11 +51,34 @@ class Face:
         font = self.font
         text = code
         if not decoded and not isinstance(font.encoding, str):
+            text = font.encoding.get(ord(code), code)
             # The standard encodings paint their unused codes as bullets.
-            text = "•" if code == "\x7f" else font.encoding.get(ord(code), code)
+            text = "•" if text == "\x7f" else text
         text = text if decoded else str(font.character_map.get(text, text))
+        if len(text) > 1 and text[0] == "/":
+            text = _of_glyph(text[1:], code)
         width = font.space_width if code == font.space_char else font.get_text_width(code)
         return clean(text).translate(LIGATURES), float(width)
+
+
+def _one_width(font: Font) -> bool:
+    """Whether several Latin letters of the font are all as wide."""
+    told = ((str(font.character_map.get(code, code)), width) for code, width in font.character_widths.items())
+    letters = {text: width for text, width in told if len(text) == 1 and text.isascii() and text.isalpha() and width}
+    return len(letters) >= FEWEST_LETTERS and len(set(letters.values())) == 1
+
+
+def _of_glyph(name: str, code: str) -> str:
+    """What a glyph of this name is read as; nothing for one that is no character, such as a note of a music font."""
+    parts = []
+    for part in name.split(".", 1)[0].split("_"):
+        digits = UNICODE_NAME.match(part)
+        number = int(digits.group(1) or digits.group(2), 16) if digits else 0
+        parts.append(adobe_glyphs.get(f"/{part}", chr(number) if 31 < number < 0x110000 else ""))
+    if all(parts):
+        return "".join(parts)
+    # Bitmap fonts name their glyphs by the code alone, which then is that of a letter.
+    return code if NUMBERED_NAME.match(name) and code.isprintable() and code.isascii() else ""
 
 
 class Faces:
@@ -66,5 +97,7 @@ class Faces:
                 # Not the kind of error that a malformed operator gives, which is passed over.
                 raise RuntimeError("a font of this page cannot be read") from error
             name = f"{font.name} {font.font_descriptor.weight}".lower()
-            self._known[id(resource)] = Face(font, any(word in name for word in BOLD) or " 700" in name, resource)
+            bold = any(word in name for word in BOLD) or " 700" in name
+            fixed = any(word in name for word in FIXED) or int(font.font_descriptor.flags or 0) & 1 or _one_width(font)
+            self._known[id(resource)] = Face(font, bold, bool(fixed), resource)
         return self._known[id(resource)]

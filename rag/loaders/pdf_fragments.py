@@ -10,11 +10,18 @@ from typing import Any
 from pypdf.generic import ArrayObject, ContentStream, DictionaryObject, StreamObject
 
 from rag.loaders.pdf_fonts import Face, Faces
+from rag.loaders.pdf_rules import Matrix, Pen, Rule
 
-Matrix = tuple[float, float, float, float, float, float]
 IDENTITY: Matrix = (1.0, 0.0, 0.0, 1.0, 0.0, 0.0)
+# Wider gaps part words and the cells of a table, in ems; in points, where paper ends.
+WORD_GAP = 0.1
+CELL_GAP = 0.9
+FARTHEST = 1e6
 MAX_FORM_DEPTH = 8
 MAX_FORMS = 2000
+# Of a page, and operators of a whole document: far beyond any that a person made.
+MAX_STRINGS = 60_000
+MAX_OPERATORS = 8_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +38,7 @@ class Fragment:
     y: float
     size: float
     bold: bool
+    fixed: bool = False
     turn: int = 0
 
 
@@ -49,28 +57,50 @@ class _State:
 
 
 class FragmentReader:
-    """Reads pages into fragments; fonts are kept from page to page."""
+    """Reads pages into fragments; fonts and forms are kept from page to page."""
 
     def __init__(self) -> None:
-        self._faces = Faces()
+        self.faces = Faces()
+        self._forms: dict[int, tuple[StreamObject, list[Any]]] = {}
+        self._operators = 0
 
-    def read(self, page: DictionaryObject, pdf: Any) -> list[Fragment]:
-        """The fragments of a page in the order they are painted; raises whatever a damaged page makes pypdf raise."""
+    def read(self, page: DictionaryObject, pdf: Any) -> tuple[list[Fragment], list[Rule]]:
+        """The fragments of a page in the order they are painted, and its rules.
+
+        Raises whatever a damaged page makes pypdf raise, and RuntimeError where there is more than can be read.
+        """
         contents = page.get("/Contents")
         contents = contents.get_object() if contents is not None else None
         if not isinstance(contents, (ArrayObject, StreamObject)):
-            return []
-        painter = _Painter(self._faces, pdf)
-        painter.run(ContentStream(contents, pdf, "bytes"), page.get("/Resources"), _State(), 0)
-        return painter.fragments
+            return [], []
+        painter = _Painter(self, pdf)
+        operations = ContentStream(contents, pdf, "bytes").operations
+        painter.run(operations, page.get("/Resources"), _State(), 0)
+        return painter.fragments, painter.pen.rules
+
+    def operations(self, form: StreamObject, pdf: Any) -> list[Any]:
+        """The operations of a form, parsed once."""
+        # The form is kept with them, so that no other can come to have the same identity.
+        if id(form) not in self._forms:
+            if len(self._forms) >= MAX_FORMS:
+                self._forms.clear()
+            self._forms[id(form)] = (form, ContentStream(form, pdf, "bytes").operations)
+        return self._forms[id(form)][1]
+
+    def count(self, operators: int) -> None:
+        """Raise RuntimeError where the document has had more operators than can be followed in good time."""
+        self._operators += operators
+        if self._operators > MAX_OPERATORS:
+            raise RuntimeError("the document paints too much")
 
 
 class _Painter:
     """Follows the operators of one page (and of the forms it paints) that move, set or show text."""
 
-    def __init__(self, faces: Faces, pdf: Any) -> None:
+    def __init__(self, reader: FragmentReader, pdf: Any) -> None:
         self.fragments: list[Fragment] = []
-        self._faces = faces
+        self.pen = Pen()
+        self._reader = reader
         self._pdf = pdf
         self._forms = 0
         self._state = _State()
@@ -79,14 +109,15 @@ class _Painter:
         self._resources = DictionaryObject()
         self._marks: list[bool] = []
 
-    def run(self, content: ContentStream, resources: Any, state: _State, depth: int) -> None:
+    def run(self, operations: list[Any], resources: Any, state: _State, depth: int) -> None:
         """Paint one content stream."""
+        self._reader.count(len(operations))
         outer = (self._state, self._text, self._line, self._resources, self._marks)
         resources = resources.get_object() if resources is not None else None
         self._resources = resources if isinstance(resources, DictionaryObject) else self._resources
         self._state, self._marks = state, list(self._marks)
         stack: list[_State] = []
-        for operands, operator in content.operations:
+        for operands, operator in operations:
             if operator == b"q":
                 stack.append(replace(self._state))
             elif operator == b"Q":
@@ -96,7 +127,7 @@ class _Painter:
             elif handler := OPERATORS.get(operator):
                 try:
                     handler(self, operands)
-                except (IndexError, TypeError, ValueError):
+                except (IndexError, TypeError, ValueError, ArithmeticError):
                     continue
         self._state, self._text, self._line, self._resources, self._marks = outer
 
@@ -111,12 +142,12 @@ class _Painter:
             return
         matrix = [float(number) for number in form.get("/Matrix", IDENTITY)]
         inner = replace(self._state, matrix=_times(tuple(matrix), self._state.matrix))
-        self.run(ContentStream(form, self._pdf, "bytes"), form.get("/Resources"), inner, depth + 1)
+        self.run(self._reader.operations(form, self._pdf), form.get("/Resources"), inner, depth + 1)
 
     def set_font(self, operands: list[Any]) -> None:
         fonts = self._resources.get("/Font", DictionaryObject()).get_object()
         resource = fonts[operands[0]].get_object() if operands[0] in fonts else None
-        self._state.face = self._faces.face(resource) if resource is not None else None
+        self._state.face = self._reader.faces.face(resource) if resource is not None else None
         self._state.size = float(operands[1])
 
     def move(self, operands: list[Any]) -> None:
@@ -179,10 +210,14 @@ class _Painter:
         parts: list[str] = []
         width = ink_start = ink_end = 0.0
         started, blanks = False, 0
-        for text, thousandths, is_space in state.face.codes(data):
+        codes = list(state.face.codes(data))
+        if len(codes) == 2 and state.character_space > WORD_GAP * abs(state.size):
+            # Some makers set the gap between two words as space between the letters at its ends.
+            codes[0] = (codes[0][0] + " ", *codes[0][1:])
+        for text, thousandths, is_space in codes:
             if text.strip():
-                if blanks > 1:
-                    # Several spaces set columns apart.
+                if blanks > 1 or (blanks and width - ink_end > CELL_GAP * abs(state.size)):
+                    # Several spaces set columns apart, or a very wide one.
                     self._keep("".join(parts), ink_start, ink_end, matrix)
                     parts, started = [], False
                 ink_start = ink_start if started else width
@@ -197,9 +232,13 @@ class _Painter:
 
     def _keep(self, text: str, ink_start: float, ink_end: float, matrix: Matrix) -> None:
         state = self._state
+        if len(self.fragments) > MAX_STRINGS:
+            raise RuntimeError("the page paints too many strings")
         if text.strip() and not any(self._marks):
             ends = [(distance * state.stretch, state.rise) for distance in (ink_start, ink_end)]
-            self.fragments.append(_fragment(text, ends, matrix, state))
+            fragment = _fragment(text, ends, matrix, state)
+            if all(abs(place) < FARTHEST for place in (fragment.left, fragment.right, fragment.y, fragment.size)):
+                self.fragments.append(fragment)
         elif text and self.fragments:
             last = self.fragments[-1]
             self.fragments[-1] = replace(last, text=last.text + " ")
@@ -211,7 +250,8 @@ def _fragment(text: str, ends: list[tuple[float, float]], matrix: Matrix, state:
     bold = state.face is not None and state.face.bold
     turn = round(math.atan2(b, a) / (math.pi / 2)) % 4
     (x0, y0), (x1, _) = (_turned(x * a + y * c + e, x * b + y * d + f, turn) for x, y in ends)
-    return Fragment(text, min(x0, x1), max(x0, x1), y0, round(size, 2), bold, turn)
+    fixed = state.face is not None and state.face.fixed
+    return Fragment(text, min(x0, x1), max(x0, x1), y0, round(size, 2), bold, fixed, turn)
 
 
 def _turned(x: float, y: float, turn: int) -> tuple[float, float]:
@@ -226,6 +266,10 @@ def _times(left: Matrix, right: Matrix) -> Matrix:
 
 def _setter(name: str, scale: float = 1.0) -> Callable[[_Painter, list[Any]], None]:
     return lambda painter, operands: setattr(painter._state, name, float(operands[0]) * scale)
+
+
+def _drawn(step: Callable[[Pen, list[Any], Matrix], None]) -> Callable[[_Painter, list[Any]], None]:
+    return lambda painter, operands: step(painter.pen, operands, painter._state.matrix)
 
 
 OPERATORS: dict[bytes, Callable[[_Painter, list[Any]], None]] = {
@@ -248,4 +292,9 @@ OPERATORS: dict[bytes, Callable[[_Painter, list[Any]], None]] = {
     b"BDC": _Painter.mark,
     b"BMC": _Painter.mark,
     b"EMC": _Painter.unmark,
+    b"re": _drawn(Pen.box),
+    b"l": _drawn(Pen.line),
+    **dict.fromkeys((b"m", b"c", b"v", b"y"), _drawn(Pen.move)),
+    **dict.fromkeys((b"S", b"s", b"f", b"F", b"f*", b"B", b"B*", b"b", b"b*"), lambda painter, _: painter.pen.paint()),
+    b"n": lambda painter, _: painter.pen.drop(),
 }

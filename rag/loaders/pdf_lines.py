@@ -1,52 +1,58 @@
-"""The fragments of a PDF page as lines in reading order, without the running headers and footers of its pages."""
+"""The fragments of a PDF page as lines in reading order."""
 
 from __future__ import annotations
 
 import re
-from bisect import bisect_left, bisect_right
+import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from statistics import median
 
-from rag.loaders.pdf_fragments import Fragment
+from rag.loaders.pdf_fragments import CELL_GAP, WORD_GAP, Fragment
 
 # All in ems, that is, in parts of the size of the type.
 SAME_BASELINE = 0.55
-WORD_GAP = 0.15
-CELL_GAP = 0.9
 MARKER_GAP = 3.0
 COLUMN_LINE_GAP = 1.7
-SET_APART = 2.2
 MARKER = re.compile(r"^(?:[•‣◦▪▫■□●○·∙–—*\-\uf0b7\uf0a7]|\(?\d{1,3}[.)]|\(?[a-zA-Z][.)])$")
 LEADERS = re.compile(r"\s*(?:[.…·_]\s?){4,}\s*")
 RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]")
 LEFT_TO_RIGHT_RUN = re.compile(r"[A-Za-z0-9](?:[\w.,:/%+-]*\w)?")
-PAGE_NUMBER = re.compile(r"\d+|\b[ivxlc]+\b", re.IGNORECASE)
-OUTER_NUMBER = re.compile(r"^\W*(\d{1,5})\b|\b(\d{1,5})\W*$")
-EDGE_LINES = 3
-MAX_RUNNING_LENGTH = 120
-MAX_RUNNING_SHARE = 0.25
+MAX_COMPARED = 60
+# Accents that stand alone, some of them combining ones, and what combines with a letter.
+ACCENTS = dict(zip("´`¨ˆ˜˚ˇ¸¯˘˙˝˛", "\u0301\u0300\u0308\u0302\u0303\u030a\u030c\u0327\u0304\u0306\u0307\u030b\u0328"))
+ACCENTS |= {accent: accent for accent in ACCENTS.values()}
+DOTLESS = {"ı": "i", "ȷ": "j"}
+OVERPRINTED = 0.6
 
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """A run of words with no wide gap between them."""
+    """A run of words with no wide gap between them, and what its line is like where it is all that there is of it."""
 
     text: str
     left: float
     right: float
+    look: tuple[float, float, bool, bool] = (0.0, 0.0, False, False)
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One line of a page: its segments from left to right, the height of its baseline, and its main size of type."""
+    """One line of a page: its segments from left to right, the height of its baseline, and its main size of type.
+
+    ``fixed`` says that its letters are all as wide, as in code; ``ruled`` that a rule parts it from the line above,
+    ``boxed`` that upright rules part its segments.
+    """
 
     segments: tuple[Segment, ...]
     y: float
     size: float
     bold: bool
+    fixed: bool = False
     turn: int = 0
+    ruled: bool = False
+    boxed: bool = False
 
     @property
     def left(self) -> float:
@@ -81,7 +87,8 @@ def _rows(fragments: Iterable[Fragment]) -> list[list[Fragment]]:
     rows: list[list[Fragment]] = []
     main = None
     for fragment in sorted(fragments, key=lambda fragment: (-fragment.y, fragment.left)):
-        if main is None or main.y - fragment.y > SAME_BASELINE * max(main.size, fragment.size):
+        reach = SAME_BASELINE * max(main.size, fragment.size) if main else 0.0
+        if main is None or main.y - fragment.y > reach or _is_below(fragment, rows[-1]):
             rows.append([])
             main = fragment
         rows[-1].append(fragment)
@@ -89,33 +96,88 @@ def _rows(fragments: Iterable[Fragment]) -> list[list[Fragment]]:
     return rows
 
 
+def _is_below(fragment: Fragment, row: Sequence[Fragment]) -> bool:
+    """Whether a fragment stands under one of the row, as in columns whose baselines differ."""
+    for other in row[-MAX_COMPARED:]:
+        shared = min(fragment.right, other.right) - max(fragment.left, other.left)
+        narrow = min(fragment.right - fragment.left, other.right - other.left)
+        lower = other.y - fragment.y > 0.4 * min(fragment.size, other.size)
+        if lower and shared > 0.5 * narrow and narrow > min(fragment.size, other.size):
+            return True
+    return False
+
+
 def _line(row: list[Fragment], turn: int) -> Line:
     row = sorted(row, key=lambda fragment: fragment.left)
-    length = {size: sum(len(one.text) for one in row if one.size == size) for size in {one.size for one in row}}
-    size = max(length, key=lambda size: (length[size], size))
+    size = _main_size(row)
     segments: list[Segment] = []
+    parts: list[list[Fragment]] = []
     previous = None
     for fragment in row:
         text = " ".join(fragment.text.split())
         gap = fragment.left - previous.right if previous else 0.0
         if previous is None or gap > CELL_GAP * size:
             segments.append(Segment(text, fragment.left, fragment.right))
+            parts.append([fragment])
         elif text == previous.text.strip() and abs(fragment.left - previous.left) < 0.1 * size:
             # Painted twice, a hair apart, to look bold.
             continue
+        elif (accented := _accented(segments[-1].text, previous, fragment)) is not None:
+            last = segments[-1]
+            segments[-1] = Segment(accented, last.left, max(last.right, fragment.right))
+            parts[-1].append(fragment)
+            if fragment.right < previous.right:
+                continue
         else:
             spaced = gap > WORD_GAP * size or previous.text[-1:].isspace() or fragment.text[:1].isspace()
             last = segments[-1]
             text = last.text + (" " if spaced else "") + text
             segments[-1] = Segment(text, last.left, max(last.right, fragment.right))
+            parts[-1].append(fragment)
         previous = fragment
-    return Line(_tidied(segments, size), max(row, key=lambda one: one.size).y, size, all(one.bold for one in row), turn)
+    segments = [replace(segment, look=_look(part)) for segment, part in zip(segments, parts)]
+    y, _, bold, fixed = _look(row)
+    return Line(_tidied(segments, size), y, size, bold, fixed, turn)
+
+
+def _accented(before: str, previous: Fragment, fragment: Fragment) -> str | None:
+    """The two texts with an accent set on its letter, where the one is painted over the other."""
+    text, under = fragment.text.strip(), previous.text.strip()
+    shared = min(previous.right, fragment.right) - fragment.left
+    if under[-1] in ACCENTS and shared > OVERPRINTED * (previous.right - previous.left) / len(under):
+        letter = _composed(text[0], under[-1])
+        return before[:-1] + letter + text[1:] if letter else None
+    if text in ACCENTS and shared > OVERPRINTED * (fragment.right - fragment.left) and before.endswith(under):
+        share = (fragment.left + fragment.right - 2 * previous.left) / 2 / (previous.right - previous.left)
+        place = len(before) - len(under) + max(0, min(int(share * len(under)), len(under) - 1))
+        letter = _composed(before[place], text)
+        return before[:place] + letter + before[place + 1 :] if letter else None
+    return None
+
+
+def _composed(letter: str, accent: str) -> str | None:
+    """The letter with its accent; None where there is none such."""
+    letter = unicodedata.normalize("NFC", DOTLESS.get(letter, letter) + ACCENTS[accent])
+    return letter if len(letter) == 1 else None
+
+
+def _main_size(row: Sequence[Fragment]) -> float:
+    length: Counter[float] = Counter()
+    for one in row:
+        length[one.size] += len(one.text)
+    return max(length, key=lambda size: (length[size], size))
+
+
+def _look(row: Sequence[Fragment]) -> tuple[float, float, bool, bool]:
+    """(height of the baseline, main size, whether bold, whether of fixed width) of what stands on one line."""
+    y = max(row, key=lambda one: one.size).y
+    return y, _main_size(row), all(one.bold for one in row), all(one.fixed for one in row)
 
 
 def _tidied(segments: list[Segment], size: float) -> tuple[Segment, ...]:
     """Segments with a list's marker joined to its words, and a row of dots to the words and number at its ends."""
     text = " ".join(segment.text for segment in segments)
-    whole = Segment(text, segments[0].left, segments[-1].right)
+    whole = Segment(text, segments[0].left, segments[-1].right, segments[-1].look)
     if RIGHT_TO_LEFT.search(text):
         return (replace(whole, text=_right_to_left(text)),)
     if LEADERS.search(text) and len(LEADERS.split(text)) == 2:
@@ -148,12 +210,20 @@ def _in_columns(lines: list[Line]) -> list[Line]:
             ordered += [*_in_columns(left), *_in_columns(right), line]
             left, right = [], []
             continue
-        left += [replace(line, segments=before)] if before else []
-        right += [replace(line, segments=after)] if after else []
+        left += [_part(line, before)] if before else []
+        right += [_part(line, after)] if after else []
     return [*ordered, *_in_columns(left), *_in_columns(right)]
 
 
-def _gutter(lines: list[Line]) -> float | None:
+def _part(line: Line, segments: tuple[Segment, ...]) -> Line:
+    """Some of a line's segments as a line of its own: its neighbours in another column were set for themselves."""
+    if len(segments) == len(line.segments):
+        return line
+    y, size, bold, fixed = max(segments, key=lambda one: len(one.text)).look
+    return replace(line, segments=segments, y=y, size=size, bold=bold, fixed=fixed)
+
+
+def _gutter(lines: list[Line], depth: int = 0) -> float | None:
     """The middle of the gap between two columns of running text, or None; the columns of a table are none such."""
     starts = Counter(round(segment.left) for line in lines for segment in line.segments[1:])
     starts.update(round(line.left) for line in lines)
@@ -167,10 +237,20 @@ def _gutter(lines: list[Line]) -> float | None:
         left = [segment for line in lines for segment in line.segments if segment.right <= gutter]
         right = [segment for line in lines for segment in line.segments if segment.left >= gutter]
         crossing = sum(1 for line in lines for segment in line.segments if segment.left < gutter < segment.right)
-        if crossing > 0.4 * len(lines) or not (_runs_on(left, lines) and _runs_on(right, lines)):
-            continue
-        return gutter
+        if crossing <= 0.4 * len(lines) and _reads(left, lines, depth) and _reads(right, lines, depth):
+            return gutter
     return None
+
+
+def _reads(segments: list[Segment], lines: list[Line], depth: int) -> bool:
+    """Whether the segments are running text, or columns of it."""
+    if _runs_on(segments, lines):
+        return True
+    if depth > 1 or len(segments) < 16:
+        return False
+    mine = set(segments)
+    parts = [(line, tuple(one for one in line.segments if one in mine)) for line in lines]
+    return _gutter([replace(line, segments=part) for line, part in parts if part], depth + 1) is not None
 
 
 def _runs_on(segments: list[Segment], lines: list[Line]) -> bool:
@@ -183,46 +263,3 @@ def _runs_on(segments: list[Segment], lines: list[Line]) -> bool:
     heights = [(line.y, line.size) for line in lines if mine.intersection(line.segments)]
     close = sum(1 for (y, size), (next_y, _) in zip(heights, heights[1:]) if y - next_y < COLUMN_LINE_GAP * size)
     return full > 0.5 * len(segments) and close > 0.7 * (len(heights) - 1)
-
-
-def without_running_lines(pages: list[list[Line]]) -> list[list[Line]]:
-    """The pages without their running headers and footers.
-
-    These are lines near the top or bottom that come back, but for their numbers, at the same height of most pages; and
-    outermost lines whose number grows from page to page as the pages do. Where they would be much of the text, the
-    pages are only alike, and keep all of it.
-    """
-    keys = [_edge_keys(lines, number) for number, lines in enumerate(pages)]
-    seen = Counter(key for page in keys for key in {key for line in page for key in line})
-    most = max(3, 0.4 * sum(1 for lines in pages if lines))
-    running = {key for key, count in seen.items() if count >= most}
-    kept = [
-        [line for line, line_keys in zip(lines, page) if not running.intersection(line_keys)]
-        for lines, page in zip(pages, keys)
-    ]
-    before, after = (sum(len(line.text) for lines in these for line in lines) for these in (pages, kept))
-    return kept if before - after <= MAX_RUNNING_SHARE * before else pages
-
-
-def _edge_keys(lines: list[Line], page: int) -> list[list[tuple[object, ...]]]:
-    """What each line near the top or bottom of its page is counted under; nothing for the other lines."""
-    heights = sorted(line.y for line in lines)
-    texts = [PAGE_NUMBER.sub("#", line.text) for line in lines]
-    often = Counter(texts)
-    keys: list[list[tuple[object, ...]]] = []
-    for line, text in zip(lines, texts):
-        lower, higher = bisect_left(heights, line.y - 1), bisect_right(heights, line.y + 1)
-        outside = min(lower, len(heights) - higher)
-        # The rows of a table are alike too, and its header comes back on each page: they stand close to other rows.
-        inner = heights[lower - 1 : lower] if lower > len(heights) - higher else heights[higher : higher + 1]
-        is_row = often[text] > 2 or (
-            len(line.segments) > 1 and any(abs(y - line.y) < SET_APART * line.size for y in inner)
-        )
-        keys.append([])
-        if outside < EDGE_LINES and not is_row:
-            # Two grids of heights, so that a small wobble never parts the same line from itself.
-            keys[-1] += [(text, "even", round(line.y / 4)), (text, "odd", round(line.y / 4 + 0.5))]
-        if outside == 0 and len(line.text) < MAX_RUNNING_LENGTH:
-            numbers = [number for pair in OUTER_NUMBER.findall(line.text) for number in pair if number]
-            keys[-1] += [("page number", int(number) - page) for number in numbers]
-    return keys

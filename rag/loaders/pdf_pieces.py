@@ -17,6 +17,8 @@ ENDS_WITH_PAGE = re.compile(r" \.\.\. \S+$")
 CAPTION = re.compile(r"(?:table|tabelle|tableau|tabla)\b", re.IGNORECASE)
 SAME_SIZE = 0.08
 PARAGRAPH_GAP = 1.15
+CODE_GAP = 3.2
+MAX_BLANKS = 60
 INDENT = 0.8
 
 
@@ -49,6 +51,8 @@ class Spelling:
         """The two texts as one line."""
         if before.endswith("\u00ad"):
             return before[:-1] + after
+        if before.endswith("\u2010"):
+            before = before[:-1] + "-"
         start = re.search(r"([^\W\d_]+(?:-[^\W\d_]+)*)-$", before)
         end = re.match(r"[^\W\d_]+", after)
         if start and end and end.group()[0].islower():
@@ -74,6 +78,9 @@ class Spacing:
             for size, counts in gaps.items()
             if sum(counts.values()) >= 3
         }
+        fixed = sum(len(line.text) for lines in pages for line in lines if line.fixed)
+        # A document set by typewriter is no code.
+        self.prose_is_fixed = fixed > 0.5 * sum(len(line.text) for lines in pages for line in lines)
         rights: dict[float, list[float]] = defaultdict(list)
         for line in (line for lines in pages for line in lines):
             rights[round(line.size, 1)].append(line.right)
@@ -116,6 +123,12 @@ def pieces_of(lines: Sequence[Line], spacing: Spacing, spelling: Spelling) -> li
     pieces: list[Piece] = []
     start = number = 0
     while number < len(lines):
+        end = _code_end(lines, number, spacing)
+        if end > number:
+            pieces += _prose(lines[start:number], spacing, spelling)
+            pieces.append(_code(lines[number:end]))
+            start = number = end
+            continue
         end = table_at(lines, number)
         if end == number:
             number += 1
@@ -126,6 +139,37 @@ def pieces_of(lines: Sequence[Line], spacing: Spacing, spelling: Spelling) -> li
         pieces.append(Piece("table", "", lines[number], lines[end - 1], right, rows))
         start = number = end
     return pieces + _prose(lines[start:], spacing, spelling)
+
+
+def _code_end(lines: Sequence[Line], start: int, spacing: Spacing) -> int:
+    """Where the code that begins at ``lines[start]`` ends; ``start`` where there is none."""
+    end = start
+    while end < len(lines) and lines[end].fixed and lines[end].turn == lines[start].turn:
+        gap = lines[end - 1].y - lines[end].y
+        if end > start and not 0 < gap < CODE_GAP * lines[end].size:
+            break
+        end += 1
+    if not spacing.prose_is_fixed and end == start + 1:
+        # A line of a paragraph may hold nothing but a name set as code.
+        before = start == 0 or spacing.parts(lines[start - 1], lines[start])
+        after = end == len(lines) or spacing.parts(lines[start], lines[end])
+        return end if before and after else start
+    return start if spacing.prose_is_fixed else end
+
+
+def _code(lines: Sequence[Line]) -> Piece:
+    """Lines of letters that are all as wide, with their indents and gaps as spaces."""
+    edge = min(line.left for line in lines)
+    longest = max((segment for line in lines for segment in line.segments), key=lambda segment: len(segment.text))
+    width = max((longest.right - longest.left) / len(longest.text), 0.1)
+    written = []
+    for line in lines:
+        text = ""
+        for segment in line.segments:
+            blanks = min(round((segment.left - edge) / width) - len(text), MAX_BLANKS)
+            text += " " * max(blanks, 1 if text else 0) + segment.text
+        written.append(text)
+    return Piece("code", "\n".join(written), lines[0], lines[-1], max(line.right for line in lines))
 
 
 def _prose(lines: Sequence[Line], spacing: Spacing, spelling: Spelling) -> list[Piece]:

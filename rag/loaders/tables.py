@@ -5,16 +5,31 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
-from rag.loaders.base import Assembly, Content, decode, sections_from
+from rag.errors import LoadError
+from rag.loaders.base import Assembly, Content, decode, one_block, sections_from, some
 
 QUESTION_NAMES = ("question", "q", "frage", "prompt", "query")
 ANSWER_NAMES = ("answer", "a", "antwort", "response", "reply")
 DELIMITERS = ",;\t|"
 MAX_LINES_OF_ROW = 1000
-MAX_ROWS_NAMED = 20
 
-Row = tuple[int, list[str]]
+# A cell may hold a whole article; the csv module gives up at 131,072 characters.
+csv.field_size_limit(100_000_000)
+
+
+@dataclass(frozen=True)
+class Row:
+    """The cells of one row, and its first and last line in the file, from 1.
+
+    ``is_doubtful`` says that each line of it but the first could be a row: perhaps a quote mark was closed too late.
+    """
+
+    first: int
+    last: int
+    cells: list[str]
+    is_doubtful: bool = False
 
 
 def load_table(data: bytes, name: str) -> Content:
@@ -26,13 +41,14 @@ def load_table(data: bytes, name: str) -> Content:
     first = next((number for number, line in enumerate(lines) if line.strip()), None)
     if first is None:
         return Content("")
-    delimiter = "\t" if name.lower().endswith(".tsv") else _delimiter(lines[first])
-    if told := re.fullmatch(r"\s*sep=(.)\s*", lines[first]):
+    is_tabbed = name.lower().endswith(".tsv") and "\t" in lines[first]
+    delimiter = "\t" if is_tabbed else _delimiter(lines[first])
+    if told := re.fullmatch(r"\s*sep=([^\w\s\"]|\t)\s*", lines[first]):
         # Spreadsheet programs write their delimiter into a line of its own.
         delimiter, first = told.group(1), first + 1
     rows = _rows(lines, delimiter, first)
-    _, names = next(rows, (0, []))
-    header = [name.strip() for name in names]
+    names = next(rows, None)
+    header = [name.strip() for name in names.cells] if names else []
     question, answer = _column(header, QUESTION_NAMES), _column(header, ANSWER_NAMES)
     assembly = Assembly()
     marks: list[tuple[int, tuple[str, ...]]] = []
@@ -43,8 +59,10 @@ def load_table(data: bytes, name: str) -> Content:
             notices.append("no question and answer columns: each row is read as column: value lines")
     else:
         notices += _add_pairs(assembly, marks, header, rows, delimiter, question, answer)
+        if not assembly.blocks and " left out: " in "".join(notices[:1]):
+            raise LoadError(name, notices[0])
     text = assembly.text
-    return Content(text, sections_from(text, marks), blocks=tuple(assembly.blocks), notices=tuple(notices))
+    return Content(text, sections_from(text, marks), (), tuple(assembly.blocks), tuple(notices), "table")
 
 
 def _add_pairs(
@@ -58,45 +76,43 @@ def _add_pairs(
 ) -> list[str]:
     bad: list[str] = []
     joined: list[str] = []
-    for line, cells in rows:
+    doubtful: list[str] = []
+    for row in rows:
+        line, cells = row.first, row.cells
         if len(cells) > len(header):
             # A comma nobody quoted: the answer is where prose stands, so what is too much belongs to it.
             surplus = len(cells) - len(header)
             cells[answer : answer + surplus + 1] = [delimiter.join(cells[answer : answer + surplus + 1])]
             joined.append(f"line {line}")
-        cells += [""] * (len(header) - len(cells))
-        pair = [_one_block(cells[question]), _one_block(cells[answer])]
+        pair = [one_block(cells[column]) if column < len(cells) else "" for column in (question, answer)]
         if all(pair):
             block = assembly.add("question-answer", "\n".join(pair))
             marks.append((block.start, (" ".join(pair[0].split()),)))
+            if row.is_doubtful:
+                doubtful.append(f"lines {line}-{row.last}")
         else:
             bad.append(f"line {line} (no {'answer' if pair[0] else 'question'})")
     notices = []
     if bad:
-        notices.append(f"{len(bad)} of {len(bad) + len(assembly.blocks)} rows left out: {_some(bad)}")
+        notices.append(f"{len(bad)} of {len(bad) + len(assembly.blocks)} rows left out: {some(bad)}")
     if joined:
-        notices.append(f"rows with more cells than the header, joined to the answer: {_some(joined)}")
+        notices.append(f"rows with more cells than the header, joined to the answer: {some(joined)}")
+    if doubtful:
+        notices.append(f"read as one row, up to where its quote mark is closed: {some(doubtful)}")
+    if unused := [column for number, column in enumerate(header) if column and number not in (question, answer)]:
+        notices.append(f"read as questions and answers, without the columns {some(unused)}")
     return notices
 
 
 def _add_rows(assembly: Assembly, header: list[str], rows: Iterator[Row], delimiter: str) -> None:
-    for _, cells in rows:
+    names = [name or f"column {number}" for number, name in enumerate(header, start=1)]
+    for row in rows:
+        cells = row.cells
         if len(cells) > len(header):
             cells[len(header) - 1 :] = [delimiter.join(cells[len(header) - 1 :])]
-        names = [name or f"column {number}" for number, name in enumerate(header, start=1)]
-        told = [f"{name}: {value}" for name, value in zip(names, map(_one_block, cells)) if value]
+        told = [f"{name}: {value}" for name, value in zip(names, map(one_block, cells)) if value]
         if told:
             assembly.add("paragraph", "\n".join(told))
-
-
-def _some(places: Sequence[str]) -> str:
-    more = len(places) - MAX_ROWS_NAMED
-    return ", ".join(places[:MAX_ROWS_NAMED]) + (f" and {more} more" if more > 0 else "")
-
-
-def _one_block(cell: str) -> str:
-    """A cell without blank lines, which would part it into paragraphs."""
-    return "\n".join(line.strip() for line in cell.split("\n") if line.strip())
 
 
 def _delimiter(line: str) -> str:
@@ -118,7 +134,7 @@ def _column(header: list[str], names: Sequence[str]) -> int | None:
 
 
 def _rows(lines: list[str], delimiter: str, number: int) -> Iterator[Row]:
-    """(line number from 1, cells) for every row that is not blank, from ``lines[number]`` on.
+    """Every row that is not blank, from ``lines[number]`` on.
 
     A quoted cell may run over several lines; a quote mark that is never closed is read as a character of its cell,
     and takes no other row along.
@@ -127,9 +143,11 @@ def _rows(lines: list[str], delimiter: str, number: int) -> Iterator[Row]:
     while number < len(lines):
         first = number
         cells, number = _row(lines, number, delimiter, columns)
+        inner = lines[first + 1 : number]
+        is_doubtful = bool(inner) and all(_could_be_row(line, delimiter, columns) for line in inner)
         columns = columns or len(cells)
         if any(cell.strip() for cell in cells):
-            yield first + 1, cells
+            yield Row(first + 1, number, cells, is_doubtful)
 
 
 def _row(lines: list[str], first: int, delimiter: str, columns: int) -> tuple[list[str], int]:
@@ -151,7 +169,11 @@ def _row(lines: list[str], first: int, delimiter: str, columns: int) -> tuple[li
 
 def _is_row_of_its_own(line: str, delimiter: str, columns: int) -> bool:
     """Whether a line that a quoted cell runs over would make a whole row: then the cell's quote was never closed."""
-    cells = line.split(delimiter)
-    if len(cells) != columns or columns < 2 or cells[0].count('"') % 2:
+    if not _could_be_row(line, delimiter, columns):
         return False
-    return delimiter == "\t" or cells[0].rstrip(' "').endswith(("?", "？"))
+    return delimiter == "\t" or line.split(delimiter)[0].rstrip(' "').endswith(("?", "？"))
+
+
+def _could_be_row(line: str, delimiter: str, columns: int) -> bool:
+    cells = line.split(delimiter)
+    return len(cells) == columns > 1 and cells[0].count('"') % 2 == 0

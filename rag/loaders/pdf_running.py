@@ -1,0 +1,60 @@
+"""Running headers and footers of a PDF: lines at the edges of its pages that come back."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left, bisect_right
+from collections import Counter
+
+from rag.loaders.pdf_lines import Line
+
+SET_APART = 2.2
+PAGE_NUMBER = re.compile(r"\d+|\b[ivxlc]+\b", re.IGNORECASE)
+OUTER_NUMBER = re.compile(r"^\W*(\d{1,5})\b|\b(\d{1,5})\W*$")
+EDGE_LINES = 3
+MAX_RUNNING_LENGTH = 120
+MAX_RUNNING_SHARE = 0.25
+
+
+def without_running_lines(pages: list[list[Line]]) -> list[list[Line]]:
+    """The pages without their running headers and footers.
+
+    These are lines near the top or bottom that come back, but for their numbers, at the same height of most pages; and
+    outermost lines whose number grows from page to page as the pages do. Where they would be much of the text, the
+    pages are only alike, and keep all of it.
+    """
+    keys = [_edge_keys(lines, number) for number, lines in enumerate(pages)]
+    seen = Counter(key for page in keys for key in {key for line in page for key in line})
+    most = max(3, 0.4 * sum(1 for lines in pages if lines))
+    running = {key for key, count in seen.items() if count >= most}
+    kept = [
+        [line for line, line_keys in zip(lines, page) if not running.intersection(line_keys)]
+        for lines, page in zip(pages, keys)
+    ]
+    before, after = (sum(len(line.text) for lines in these for line in lines) for these in (pages, kept))
+    return kept if before - after <= MAX_RUNNING_SHARE * before else pages
+
+
+def _edge_keys(lines: list[Line], page: int) -> list[list[tuple[object, ...]]]:
+    """What each line near the top or bottom of its page is counted under; nothing for the other lines."""
+    heights = sorted(line.y for line in lines)
+    texts = [PAGE_NUMBER.sub("#", line.text) for line in lines]
+    often = Counter(texts)
+    keys: list[list[tuple[object, ...]]] = []
+    for line, text in zip(lines, texts):
+        lower, higher = bisect_left(heights, line.y - 1), bisect_right(heights, line.y + 1)
+        outside = min(lower, len(heights) - higher)
+        # The rows of a table are alike too, and its header comes back on each page: they stand close to other rows.
+        inner = heights[lower - 1 : lower] if lower > len(heights) - higher else heights[higher : higher + 1]
+        is_row = often[text] > 2 or (
+            len(line.segments) > 1 and any(abs(y - line.y) < SET_APART * line.size for y in inner)
+        )
+        keys.append([])
+        if outside < EDGE_LINES and not is_row:
+            # Two grids of heights, so that a small wobble never parts the same line from itself.
+            keys[-1] += [(text, "even", round(line.y / 4)), (text, "odd", round(line.y / 4 + 0.5))]
+        if outside == 0 and len(line.text) < MAX_RUNNING_LENGTH:
+            numbers = [number for pair in OUTER_NUMBER.findall(line.text) for number in pair if number]
+            side = "bottom" if lower == 0 else "top"
+            keys[-1] += [(side, int(number) - page) for number in numbers]
+    return keys
