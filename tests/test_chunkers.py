@@ -53,7 +53,7 @@ def test_a_text_below_the_size_is_one_chunk(chunker: str) -> None:
 def test_an_unknown_chunker_is_answered_with_the_choices() -> None:
     with pytest.raises(SettingsError) as error:
         chunk(document("Text."), Settings(chunker="layuot"))
-    assert str(error.value) == "There is no chunker called 'layuot'. Choose one of: paragraph, recursive."
+    assert str(error.value) == f"There is no chunker called 'layuot'. Choose one of: {', '.join(CHUNKERS)}."
 
 
 # Provenance
@@ -108,6 +108,16 @@ def test_a_chunk_shows_the_section_that_holds_most_of_it() -> None:
     assert [one.section for one in chunk(source, knobs())] == [("A", "B")]
 
 
+def test_the_paragraph_around_a_chunk_is_its_block_even_where_others_lie_inside_that() -> None:
+    text = "- First item:\n\n      code\n\n- Second item.\n\nAfter the list."
+    end = text.index("\n\nAfter")
+    code, item = text.index("code"), text.index("- Second")
+    blocks = (Block("list", 0, end), Block("code", code, code + 4), Block("paragraph", end + 2, len(text)))
+    found = {one.text: one.paragraph for one in chunk(document(text, blocks=blocks), knobs("paragraph"))}
+    assert found[text[item:end]] == found["- First item:"] == (0, end)
+    assert found["After the list."] == (end + 2, len(text))
+
+
 # Headings
 
 
@@ -132,8 +142,15 @@ def test_a_heading_before_a_long_paragraph_is_never_a_chunk_alone(chunker: str, 
     sentence = "The kiln must cool for a whole night before its door is opened. "
     source = markdown(tmp_path, "# Cooling\n\n" + sentence * 20 + "\n")
     first, *rest = texts(source, chunker=chunker, size=200)
-    assert first == ("# Cooling\n\n" + sentence * 2).strip()
+    assert first.startswith("# Cooling\n\nThe kiln must cool")
     assert not any("# Cooling" in one for one in rest)
+
+
+@pytest.mark.parametrize("chunker", ["paragraph", "recursive", "layout"])
+def test_a_heading_leaves_room_for_whole_sentences_after_it(chunker: str, tmp_path: Path) -> None:
+    sentence = "The kiln must cool for a whole night before its door is opened. "
+    first, *_ = texts(markdown(tmp_path, "# Cooling\n\n" + sentence * 20 + "\n"), chunker=chunker, size=200)
+    assert first == ("# Cooling\n\n" + sentence * 2).strip()
 
 
 def test_a_heading_at_the_very_end_stays_with_the_section_before_it(tmp_path: Path) -> None:

@@ -1,6 +1,8 @@
 """Passages into quotable units."""
 
-from rag.sentences import readable, units
+import pytest
+
+from rag.sentences import readable, sentence_ends, units
 
 
 def texts(passage: str, language: str = "english") -> list[str]:
@@ -86,3 +88,74 @@ def test_scripts_without_spaces_are_split_after_their_marks():
 
 def test_blank_text_has_no_units():
     assert units("") == units(" \n\n\t") == ()
+
+
+# sentence_ends
+
+
+def sentences(text: str, language: str = "english") -> list[str]:
+    ends = sentence_ends(text, language)
+    return [text[start:end] for start, end in zip([0, *ends], [*ends, len(text)])]
+
+
+@pytest.mark.parametrize(
+    "one",
+    [
+        "Leave approx. 5 mm of it. ",
+        "Leave approx. five of it. ",
+        "It was Dr. Smith. ",
+        "See Fig. 3 (and Ch. 4) for it. ",
+        "It is shown in Eq. (3) below. ",
+        "Max. 7 kg, temp. 20 °C. ",
+        "Rinse with water, incl. the lid. ",
+        "It is 3.5 mm wide. ",
+        "Mr. J. R. Smith Jr. left. ",
+        "He said it (see p. 4). ",
+        "2. Close the lid. ",
+        "“Is it?” he asked. ",
+        "Is it ready?! ",
+        "他说。",
+    ],
+)
+def test_a_sentence_ends_once_whatever_full_stops_it_holds(one: str) -> None:
+    assert sentences(f"Go on. {one}Then stop.") == ["Go on. ", one, "Then stop."]
+
+
+def test_a_unit_before_the_full_stop_is_no_initial() -> None:
+    assert sentences("Fire it at 80 °C. Wear gloves. It takes 5 kV. Stop.") == [
+        "Fire it at 80 °C. ", "Wear gloves. ", "It takes 5 kV. ", "Stop.",
+    ]  # fmt: skip
+
+
+def test_closing_quotes_and_brackets_stay_with_their_sentence() -> None:
+    assert sentences("He said “hi.” Then he left (by bus.) She stayed. “Yes.” He left.") == [
+        "He said “hi.” ", "Then he left (by bus.) She stayed. ", "“Yes.” ", "He left.",
+    ]  # fmt: skip
+    assert sentences("「窯は熱い。」一晩冷まします。") == ["「窯は熱い。」", "一晩冷まします。"]
+
+
+def test_an_abbreviation_at_the_end_of_a_paragraph_ends_its_sentence() -> None:
+    assert sentences("Ask Prof.\n\nSmith came.") == ["Ask Prof.\n\n", "Smith came."]
+
+
+def test_text_that_begins_its_sentences_with_small_letters_is_split_all_the_same() -> None:
+    assert sentences("it broke. then i called. they said so. fine.") == [
+        "it broke. ", "then i called. ", "they said so. ", "fine.",
+    ]  # fmt: skip
+
+
+def test_other_languages_have_other_abbreviations() -> None:
+    assert sentences("Voir M. Dupont. Il part.", "french") == ["Voir M. Dupont. ", "Il part."]
+    assert sentences("Es ist z. B. gut. Ende.", "german") == ["Es ist z. B. gut. ", "Ende."]
+
+
+@pytest.mark.parametrize("text", ["", " ", "\n\n", "\ud800", "x" * 10_000, "." * 10_000, "\x00. \x00"])
+def test_odd_texts_are_no_trouble(text: str) -> None:
+    assert "".join(sentences(text)) == text
+    assert sorted(set(sentence_ends(text))) == sentence_ends(text)
+
+
+def test_a_long_text_is_read_in_parts_whose_borders_end_no_sentence() -> None:
+    sentence = "the kiln cools, " * 400 + "and then it is opened. "
+    assert sentences("It says: " + sentence + "Stop.") == ["It says: " + sentence, "Stop."]
+    assert sentences("窯の温度を上げます。" * 2000) == ["窯の温度を上げます。"] * 2000

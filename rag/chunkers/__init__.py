@@ -3,16 +3,41 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
-from rag.chunkers.base import Chunker, to_chunks
+from rag.chunkers.base import Chunker, Piece, to_chunks
+from rag.chunkers.by_tokens import token
+from rag.chunkers.code import code
+from rag.chunkers.layout import layout
 from rag.chunkers.paragraph import paragraph
+from rag.chunkers.qa import qa
+from rag.chunkers.recommend import recommend
 from rag.chunkers.recursive import recursive
+from rag.chunkers.semantic import semantic
+from rag.chunkers.sentence_window import sentence_window
 from rag.embedders.base import Embedder
 from rag.errors import SettingsError
-from rag.schema import Chunk, Document
+from rag.schema import Chunk, Document, Span
 from rag.settings import Settings
 
-CHUNKERS: dict[str, Chunker] = {"paragraph": paragraph, "recursive": recursive}
+
+def recommended(document: Document, settings: Settings, embedder: Embedder) -> Sequence[Piece | Span]:
+    """Cuts as the chunker does that ``recommend`` names for the document."""
+    own = settings_of(document, settings)
+    return find(own.chunker)(document, own, embedder)
+
+
+CHUNKERS: dict[str, Chunker] = {
+    "paragraph": paragraph,
+    "recursive": recursive,
+    "sentence-window": sentence_window,
+    "semantic": semantic,
+    "layout": layout,
+    "qa": qa,
+    "token": token,
+    "code": code,
+    "recommended": recommended,
+}
 
 
 def chunk(document: Document, settings: Settings, embedder: Embedder) -> tuple[Chunk, ...]:
@@ -26,8 +51,11 @@ def chunk(document: Document, settings: Settings, embedder: Embedder) -> tuple[C
 
 
 def settings_of(document: Document, settings: Settings) -> Settings:
-    """The settings that this very document is cut by: its own chunker where it has one."""
-    return settings.for_document(document.source)
+    """The settings that this very document is cut by: its own chunker where it has one, or the recommended one."""
+    own = settings.for_document(document.source)
+    if own.chunker != "recommended":
+        return own
+    return replace(own, chunker=recommend(document).chunker, chunker_parameters=(), overrides=())
 
 
 def indexed_texts(document: Document, chunks: Sequence[Chunk], settings: Settings) -> list[str]:

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from os.path import commonprefix
 from typing import NamedTuple
 
+from rag.chunkers.characters import character_ends, continues
+from rag.chunkers.measures import Measure, characters
 from rag.chunkers.places import Places
 from rag.embedders.base import Embedder
 from rag.schema import Chunk, Document, Page, Section, Span
+from rag.sentences import sentence_ends
 from rag.settings import Settings
 from rag.text import is_blank
 
@@ -26,51 +32,82 @@ class Piece(NamedTuple):
 # The embedder is for those that cut by its tokens or by its vectors; settings are those of this very document.
 Chunker = Callable[[Document, Settings, Embedder], Sequence[Piece | Span]]
 
+# Where a text may be cut: a regular expression, after whose matches, or a function that gives the places.
+Boundary = str | Callable[[str], Sequence[int]]
+
 BLANK_LINES = r"\n[^\S\n]*\n\s*"
 LINE_OF_ITS_OWN = r"\n(?=[^\S\n]*(?:[-*+•|]|\d{1,3}[.)])[^\S\n]?)"
-# A full stop before a lower-case letter is an abbreviation; marks of scripts without spaces end a sentence at once,
-# together with the quote or bracket that closes it.
+# Plainer than ``sentence_ends``: it also parts the sentences of a quotation, which that keeps together.
 SENTENCE_END = (
-    r"(?:(?<=[.!?…])|(?<=[.!?…][\"'”’)\]»]))\s+(?![a-z])"
+    r"(?:(?<=[.!?…])|(?<=[.!?…][\"'”’)\]»]))\s+(?![\sa-z])"
     r"|(?<=[。！？؟।॥｡])(?![。！？؟।॥｡”’」』）》】\"'])\s*"
     r"|(?<=[。！？؟।॥｡][”’」』）》】\"'])\s*"
 )
 WORD_END = r"\s+"
-# The end of a character with everything that combines with it (accents, emoji sequences).
-CHARACTER_END = r"(?<=\S)(?![\u0300-\u036f\u200d\ufe0e\ufe0f\U0001f3fb-\U0001f3ff])(?<!\u200d)"
-
-SMALL_BOUNDARIES = (LINE_OF_ITS_OWN, SENTENCE_END, r"\n", WORD_END, CHARACTER_END, "")
+CHARACTER_END = character_ends
+_VISIBLE = re.compile(r"\S")
 
 
-def split(text: str, size: int, boundaries: Sequence[str], first_size: int | None = None) -> list[int]:
-    """Where to cut ``text`` so that no piece is longer than ``size`` characters: the ends of the pieces, in order.
+def small_boundaries(language: str) -> tuple[Boundary, ...]:
+    """The boundaries inside a paragraph, from the largest unit to the smallest."""
+    sentences = partial(sentence_ends, language=language)
+    return (LINE_OF_ITS_OWN, sentences, SENTENCE_END, r"\n", WORD_END, CHARACTER_END, "")
 
-    ``boundaries`` are regular expressions from the largest unit to the smallest; the largest that suffices is used, and
-    neighbouring pieces are packed together up to the size (the first up to ``first_size``, where that is given).
+
+SMALL_BOUNDARIES = small_boundaries("english")
+
+
+def split(
+    text: str,
+    size: int,
+    boundaries: Sequence[Boundary],
+    first_size: int | None = None,
+    measure: Measure = characters,
+) -> list[int]:
+    """Where to cut ``text`` so that no piece measures more than ``size`` (characters): the pieces' ends, in order.
+
+    ``boundaries`` go from the largest unit to the smallest; the largest that suffices is used, and neighbouring pieces
+    are packed together up to the size (the first up to ``first_size``, where that is given).
     """
-    from langchain_text_splitters import RecursiveCharacterTextSplitter
-
-    # Without overlap and stripping, and with separators kept, the pieces joined are the text: so their lengths are
-    # exact places, which searching for a piece (the library's add_start_index) is not where a text repeats itself.
-    splitter = RecursiveCharacterTextSplitter(
-        list(boundaries),
-        is_separator_regex=True,
-        keep_separator="end",
-        chunk_size=size,
-        chunk_overlap=0,
-        strip_whitespace=False,
-    )
     ends: list[int] = []
     start = position = 0
-    for piece in splitter.split_text(text):
+    for end in _ends(text, 0, len(text), size, boundaries, measure):
         limit = size if start or first_size is None else first_size
-        if ends and position + len(piece) - start <= limit:
+        if ends and measure(start, end) <= limit:
             ends.pop()
         else:
             start = position
-        position += len(piece)
-        ends.append(position)
+        position = end
+        ends.append(end)
     return ends
+
+
+def _ends(
+    text: str, start: int, end: int, size: int, boundaries: Sequence[Boundary], measure: Measure
+) -> Iterable[int]:
+    if not boundaries or measure(start, end) <= size:
+        yield end
+        return
+    candidates = [*places(text, start, end, boundaries[0]), end]
+    number = 0
+    while number < len(candidates):
+        position = start
+        fitting = bisect_right(candidates, size, number, key=lambda place: measure(position, place))
+        if fitting > number:
+            start, number = candidates[fitting - 1], fitting
+            yield start
+        else:
+            yield from _ends(text, start, candidates[number], size, boundaries[1:], measure)
+            start, number = candidates[number], number + 1
+
+
+def places(text: str, start: int, end: int, boundary: Boundary) -> Sequence[int]:
+    """Where the boundary lies strictly inside of ``text[start:end]``, and not before what combines with a character."""
+    if boundary == "":
+        return range(start + 1, end)
+    part = text[start:end]
+    found = (match.end() for match in re.finditer(boundary, part)) if isinstance(boundary, str) else boundary(part)
+    return [start + place for place in found if 0 < place < len(part) and not continues(part, place)]
 
 
 def to_chunks(document: Document, pieces: Iterable[Piece | Span]) -> tuple[Chunk, ...]:
@@ -114,7 +151,8 @@ def headings_at(document: Document) -> dict[int, int]:
 def after_headings(document: Document, headings: dict[int, int], start: int, end: int) -> int:
     """The first character of the span that belongs to no heading at its front; ``end`` where there is nothing else."""
     while start < end:
-        start += len(document.text[start:end]) - len(document.text[start:end].lstrip())
+        visible = _VISIBLE.search(document.text, start, end)
+        start = visible.start() if visible else end
         if start not in headings:
             break
         start = headings[start]
@@ -126,16 +164,24 @@ def cut(
     headings: dict[int, int],
     span: Span,
     size: int,
-    boundaries: Sequence[str],
+    boundaries: Sequence[Boundary],
     first_size: int | None = None,
+    measure: Measure = characters,
 ) -> list[int]:
-    """``split`` for a span of the document that may begin with headings: the first piece is never a heading alone."""
+    """``split`` for a span of the document that may begin with headings: the first piece is never a heading alone.
+
+    ``measure`` takes places in the document's text.
+    """
     start, end = span
     body = after_headings(document, headings, start, end)
     # Pieces are shorter by the headings' length, so that the first has room for them.
-    first = body if body - start <= size // 2 else start
-    used = first - start
-    ends = split(document.text[first:end], size - used, boundaries, (first_size or size) - used)
+    first = body if measure(start, body) <= size // 2 else start
+    used = measure(start, first)
+
+    def measured(left: int, right: int) -> int:
+        return measure(first + left, first + right)
+
+    ends = split(document.text[first:end], size - used, boundaries, (first_size or size) - used, measured)
     return [first + piece_end for piece_end in ends]
 
 
@@ -162,6 +208,11 @@ def _section_path(
         return body_length, length
 
     found = [document.sections[number] for number in _overlapping(starts, start, end)] if starts else []
+    if document.format.startswith("code"):
+        # Methods of one class packed together are cited as the class.
+        shared = commonprefix([section.path for section in found if section.path and held(section)[1]])
+        if shared:
+            return tuple(shared)
     return max(found, key=held).path if found else ()
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from rag.chunkers.base import BLANK_LINES, SMALL_BOUNDARIES, after_headings, cut, headings_at, trimmed
+from rag.chunkers.base import BLANK_LINES, after_headings, cut, headings_at, small_boundaries, trimmed
 from rag.embedders.base import Embedder
 from rag.schema import Document, Span
 from rag.settings import Settings
@@ -28,6 +28,6 @@ def paragraph(document: Document, settings: Settings, embedder: Embedder) -> lis
         if end - start <= settings.chunk_size:
             spans.append((start, end))
             continue
-        ends = cut(document, headings, (start, end), settings.chunk_size, SMALL_BOUNDARIES)
+        ends = cut(document, headings, (start, end), settings.chunk_size, small_boundaries(settings.language))
         spans += zip([start, *ends], ends)
     return spans

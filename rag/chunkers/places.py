@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import accumulate
 
 from rag.loaders.base import paragraphs
@@ -15,7 +15,7 @@ class Places:
 
     def __init__(self, document: Document) -> None:
         blocks = sorted((block.start, block.end) for block in document.blocks if block.kind != "heading")
-        self._paragraphs = blocks or list(paragraphs(document.text))
+        self._paragraphs = _outermost(blocks) or list(paragraphs(document.text))
         self._sections = [(section.start, section.end) for section in document.sections]
         self._line_ends: list[int] | None = None
         if document.format.startswith("code"):
@@ -31,6 +31,15 @@ class Places:
             found["line_start"] = bisect_right(self._line_ends, start) + 1
             found["line_end"] = bisect_right(self._line_ends, end - 1) + 1
         return found
+
+
+def _outermost(spans: Iterable[Span]) -> list[Span]:
+    """Of sorted spans those that lie in none before them, so that their ends are sorted as well."""
+    found: list[Span] = []
+    for start, end in spans:
+        if not found or end > found[-1][1]:
+            found.append((start, end))
+    return found
 
 
 def _union(spans: Sequence[Span], start: int, end: int) -> Span | None:

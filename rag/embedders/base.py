@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 
@@ -11,6 +12,10 @@ from rag.errors import ProviderError
 from rag.text import clean, is_blank
 
 Progress = Callable[[int, int], None]
+Spans = list[tuple[int, int]]
+
+# Chinese, Japanese and Korean characters are a token each, words of other scripts one for every four letters.
+_TOKEN = re.compile(r"[\u1100-\u11ff\u2e80-\ud7ff\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff]|\w{1,4}|[^\w\s]")
 
 
 class Embedder(ABC):
@@ -66,6 +71,14 @@ class Embedder(ABC):
         """A sentence for each position in ``texts`` whose text is not embedded whole; nothing is sent for it."""
         return {}
 
+    def token_spans(self, text: str) -> Spans:
+        """Where the tokens of the text lie in it, (start, end) in order; blank space is none.
+
+        Only roughly: a model behind an API has no vocabulary here, so words are taken apart every four letters (by
+        whole characters in scripts such as Chinese), about as any tokenizer does on average.
+        """
+        return approximate_tokens(text)
+
     @abstractmethod
     def _batches(self, texts: Sequence[str]) -> Iterator[tuple[list[int], np.ndarray]]:
         """Every position of ``texts`` (none of them blank) exactly once, with vectors of any length."""
@@ -94,3 +107,8 @@ class Embedder(ABC):
         if self.dimensions is None:
             self.dimensions = array.shape[1]
         return array / lengths
+
+
+def approximate_tokens(text: str, start: int = 0, end: int | None = None) -> Spans:
+    """Spans of about a token each in ``text[start:end]``, without any vocabulary."""
+    return [match.span() for match in _TOKEN.finditer(text, start, len(text) if end is None else end)]

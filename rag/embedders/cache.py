@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 from filelock import FileLock
 
-from rag.embedders.base import Embedder
+from rag.embedders.base import Embedder, Spans
 from rag.errors import ProviderError
 from rag.schema import digest
 from rag.text import clean
@@ -57,6 +57,10 @@ class CachedEmbedder(Embedder):
     def notices(self, texts: Sequence[str]) -> dict[int, str]:
         """As ``inner``'s."""
         return self.inner.notices(texts)
+
+    def token_spans(self, text: str) -> Spans:
+        """As ``inner``'s."""
+        return self.inner.token_spans(text)
 
     def _query(self, text: str) -> np.ndarray:
         with self._lock:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import threading
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rag.embedders.base import Embedder
+from rag.embedders.base import Embedder, Spans, approximate_tokens
 from rag.environment import Environment
 from rag.errors import ProviderError, SettingsError
 
@@ -36,6 +37,8 @@ WINDOW_TOKENS = 254  # the model was trained on 256, of which [CLS] and [SEP] ta
 CLS, SEP = 101, 102
 BATCH_WINDOWS = 16
 GROUP_TEXTS = 64
+LONGEST_WORD = 100  # letters; a longer one is a single unknown token
+_SURROGATE = re.compile("[\ud800-\udfff]")
 _load_lock = threading.Lock()
 
 
@@ -73,6 +76,17 @@ class MiniLM(Embedder):
                 for (row, window), mean in zip(batch, means, strict=True):
                     sums[row] += mean * len(window)
             yield group, sums
+
+    def token_spans(self, text: str) -> Spans:
+        """Where the model's own tokens lie in the text; a word too long for its vocabulary is taken apart as others."""
+        with _load_lock:
+            _, tokenizer = _load()
+        # The tokenizer takes no lone surrogates; in their place stands one other character, so that places stay.
+        readable = _SURROGATE.sub("\ufffd", text)
+        spans: Spans = []
+        for start, end in tokenizer.encode(readable, add_special_tokens=False).offsets:
+            spans += [(start, end)] if end - start <= LONGEST_WORD else approximate_tokens(text, start, end)
+        return [span for span in spans if span[0] < span[1]]
 
 
 def _windows(token_ids: list[int]) -> list[list[int]]:
