@@ -123,7 +123,7 @@ def _declined(trace: Trace, sources: Sequence[Chunk], settings: Settings, statis
     total = sum(statistics.idf(term) for term in asked)
     covered = 0.0
     for chunk in sources:
-        held = asked & set(analyse(" ".join((*chunk.section, chunk.text)), settings.language))
+        held = asked & set(analyse(" ".join((*chunk.section, chunk.reading)), settings.language))
         covered = max(covered, sum(statistics.idf(term) for term in held) / total if total else 0.0)
     if covered >= COVERED:
         return ""

@@ -32,12 +32,18 @@ def label(number: int, chunk: Chunk) -> str:
 
 
 def place(chunk: Chunk) -> str:
-    """``manual.pdf, "Tyre pressures", pp. 41-42``: document, section and pages, as far as there are any."""
+    """``manual.pdf, "Tyre pressures", pp. 41-42``: document, section, pages or lines, where there are any."""
     parts = [chunk.document]
     if chunk.section:
         parts.append(f'"{" > ".join(chunk.section)}"')
     if chunk.page_start is not None:
         parts.append(pages(chunk))
+    if chunk.line_start is not None:
+        parts.append(
+            f"line {chunk.line_start}"
+            if chunk.line_start == chunk.line_end
+            else f"lines {chunk.line_start}-{chunk.line_end}"
+        )
     return ", ".join(parts)
 
 
@@ -122,7 +128,7 @@ def check(
     for citation in citations:
         source = by_number[citation.number]
         terms = set(analyse(citation.sentence, language))
-        held = set(analyse(" ".join((*source.section, source.text)), language))
+        held = set(analyse(" ".join((*source.section, source.reading)), language))
         total = sum(idf(term) for term in terms)
         share = sum(idf(term) for term in terms & held) / total if total else 0.0
         lost = sorted(_figures(terms) - _figures(held))

@@ -101,7 +101,7 @@ def _phrases(terms: Sequence[str], sources: Sequence[Chunk], statistics: Statist
         return 1.0
     found: set[frozenset[str]] = set()
     for chunk in sources:
-        words = analyse(" ".join((*chunk.section, chunk.text)), language)
+        words = analyse(" ".join((*chunk.section, chunk.reading)), language)
         for position, word in enumerate(words):
             found.update(frozenset((word, other)) for other in words[position + 1 : position + 1 + NEAR_TERMS])
     total = sum(pairs.values())
@@ -127,6 +127,6 @@ def _absence(
     if statistics.chunks >= ENOUGH_CHUNKS and share >= UNKNOWN_SHARE and nearness < UNKNOWN_NEARNESS:
         return f"the documents do not know the words {', '.join(sorted(unknown))}, and little else is asked."
     for thing, asked, looks in _KINDS:
-        if asked.search(question) and not any(looks.search(chunk.text) for chunk in sources):
+        if asked.search(question) and not any(looks.search(chunk.reading) for chunk in sources):
             return f"the question is for {thing}, and no source names one."
     return ""

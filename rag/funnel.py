@@ -16,6 +16,8 @@ from rag import answering
 from rag.analysis import analyse
 from rag.catalogue import IndexRecord
 from rag.errors import ProviderError, RagError
+from rag.parents import Family, collapse, parent
+from rag.reading import View
 from rag.retrieval import fuse
 from rag.schema import Chunk, Hit, Query, Stage, Trace, Turn, digest
 from rag.settings import Settings
@@ -56,6 +58,7 @@ class _Run:
     settings: Settings
     workspace: Workspace
     index: IndexRecord
+    visible: Mapping[str, frozenset[str]]
     memory: StageMemory
 
     def stage(self, name: str, inputs: Sequence[object], compute: Callable[[], tuple[Stage, T]]) -> tuple[Stage, T]:
@@ -89,17 +92,22 @@ def run_funnel(
     question = clean(question).strip()
     if is_blank(question):
         raise RagError("The question is blank. Type a few words to search for.")
-    index = workspace.index(settings)
-    if index is None:
+    memory = memory or StageMemory()
+
+    def search(view: View) -> tuple[_Run, dict[str, Stage], dict[str, Chunk]]:
+        run = _Run(question, settings, workspace, view.index, view.visible, memory)
+        legs = _retrieve(run)
+        chunks = workspace.store.chunks(
+            run.index.fingerprint, [hit.chunk_id for stage in legs.values() for hit in stage.hits]
+        )
+        return run, {name: _still_there(stage, chunks) for name, stage in legs.items()}, chunks
+
+    found = workspace.read(settings, search)
+    if found is None:
         return answering.no_documents(question, history, settings)
-    run = _Run(question, settings, workspace, index, memory or StageMemory())
-    legs = _retrieve(run)
-    chunks = workspace.store.chunks(
-        run.index.fingerprint, [hit.chunk_id for stage in legs.values() for hit in stage.hits]
-    )
-    legs = {name: _still_there(stage, chunks) for name, stage in legs.items()}
+    run, legs, chunks = found
     fused = _fuse(run, legs)
-    prompt = _prompt(run, fused)
+    prompt, handed_over = _prompt(run, fused, chunks)
     trace = Trace(
         question=question,
         history=tuple(history),
@@ -107,7 +115,7 @@ def run_funnel(
         index={"fingerprint": run.index.fingerprint, "plan": run.index.plan, "revision": run.index.revision},
         queries=(Query(question),),
         stages=(*legs.values(), fused, prompt),
-        chunks=chunks,
+        chunks={**chunks, **{chunk.id: chunk for chunk in handed_over}},
     )
     return answering.answer(trace, settings, workspace, run.index, run.stage, on_text) if answer else trace
 
@@ -150,7 +158,7 @@ def _dense(run: _Run, vector: np.ndarray | None) -> Stage | None:
     limit = run.settings.dense_candidates
 
     def compute() -> tuple[Stage, None]:
-        hits = run.workspace.store.dense(run.index.fingerprint, vector, limit)
+        hits = run.workspace.store.dense(run.index.fingerprint, vector, limit, run.visible)
         return Stage("dense", run.settings.embedder, hits=hits, query=0), None
 
     return run.stage("dense", (run.settings.embedder, run.question, limit), compute)[0]
@@ -164,7 +172,7 @@ def _sparse(run: _Run) -> Stage | None:
 
     def compute() -> tuple[Stage, None]:
         hits = run.workspace.store.sparse(
-            run.index.fingerprint, terms, settings.sparse_candidates, settings.heading_weight
+            run.index.fingerprint, terms, settings.sparse_candidates, settings.heading_weight, run.visible
         )
         note = "" if hits else "No keyword matched."
         if not terms:
@@ -194,11 +202,25 @@ def _fuse(run: _Run, legs: Mapping[str, Stage]) -> Stage:
     return run.stage("fused", inputs, compute)[0]
 
 
-def _prompt(run: _Run, before: Stage) -> Stage:
-    count = run.settings.prompt_chunks
+def _prompt(run: _Run, before: Stage, chunks: Mapping[str, Chunk]) -> tuple[Stage, tuple[Chunk, ...]]:
+    """The passages that are handed over: siblings become one on the whole list, and only then it is cut."""
+    settings = run.settings
+    kind, limit, count = settings.return_parent, settings.parent_limit, settings.prompt_chunks
 
-    def compute() -> tuple[Stage, None]:
-        kept = tuple(Hit(hit.chunk_id, hit.rank, None, {"from": before.name}) for hit in before.hits[:count])
-        return Stage("prompt", f"first {count}", hits=kept), None
+    def compute() -> tuple[Stage, tuple[Chunk, ...]]:
+        families = collapse(before.hits, chunks, kind, limit)
+        found = tuple(_handed_over(run, family, chunks) for family in families[:count])
+        hits = tuple(
+            Hit(chunk.id, rank, None, {"from": before.name, "chunks": [hit.chunk_id for hit in family.hits]})
+            for rank, (family, chunk) in enumerate(zip(families, found), 1)
+        )
+        word = "paragraph" if kind == "auto" else kind
+        larger = any(chunk.id not in chunks for chunk in found)
+        note = f"{len(before.hits)} passages lie in {len(families)} {word}s." if larger else ""
+        return Stage("prompt", f"first {count}", hits=hits, note=note), found
 
-    return run.stage("prompt", (count, [hit.chunk_id for hit in before.hits[:count]]), compute)[0]
+    return run.stage("prompt", (count, kind, limit, [hit.chunk_id for hit in before.hits]), compute)
+
+
+def _handed_over(run: _Run, family: Family, chunks: Mapping[str, Chunk]) -> Chunk:
+    return parent(family, chunks[family.hits[0].chunk_id], lambda key: run.workspace.document(key, run.index.revision))

@@ -29,7 +29,7 @@ _MARK = re.compile(r"[\[【［(（](\s*(?:see\s+)?sources?\b\W*\d[^\]】］)）\
 def build_prompt(question: str, sources: Sequence[Chunk], history: Sequence[Turn] = ()) -> str:
     """The sources numbered from 1 in their order, the last turns, and the question."""
     parts = [
-        f"<source {number}>\n{harmless(place(chunk))}\n\n{harmless(chunk.text)}\n</source {number}>"
+        f"<source {number}>\n{harmless(place(chunk))}\n\n{harmless(chunk.reading)}\n</source {number}>"
         for number, chunk in enumerate(sources, 1)
     ]
     recent = history[-HISTORY_TURNS:]

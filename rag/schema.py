@@ -257,6 +257,11 @@ class Trace:
         prompt = self.stage("prompt")
         return tuple(self.chunks[hit.chunk_id] for hit in prompt.hits) if prompt else ()
 
+    def source_numbers(self) -> dict[str, int]:
+        """By chunk id the number of the source that holds it: that source itself, and passages found inside it."""
+        hits = prompt.hits if (prompt := self.stage("prompt")) else ()
+        return {key: hit.rank for hit in reversed(hits) for key in (*hit.why.get("chunks", ()), hit.chunk_id)}
+
     def to_json(self) -> dict[str, Any]:
         """JSON types only; ``from_json`` gives an equal Trace back."""
         record = {name: getattr(self, name) for name in ("version", "question", "settings", "index")}

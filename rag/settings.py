@@ -130,12 +130,6 @@ class Settings:
         """The value of one of the chunker's own parameters."""
         return dict(self.chunker_parameters).get(name, PARAMETERS[self.chunker][name].default)
 
-    @property
-    def parent(self) -> str:
-        """What ``return_parent`` comes to: none, window, paragraph or section."""
-        automatic = "paragraph" if self.chunker == "sentence-window" else "none"
-        return automatic if self.return_parent == "auto" else self.return_parent
-
     def for_document(self, source: str) -> Settings:
         """These settings with the chunker that the document from ``source`` is cut by, where that is one of its own."""
         chunker = dict(self.overrides).get(source, self.chunker)

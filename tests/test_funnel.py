@@ -259,3 +259,31 @@ def test_a_memory_forgets_the_oldest_and_keeps_no_error(monkeypatch: pytest.Monk
         True,
         False,
     ]
+
+
+def test_passages_in_one_section_reach_the_prompt_as_that_section_and_the_cut_comes_after(shared: Workspace) -> None:
+    small = settings_for(answerer="extractive", chunk_size=120, chunk_overlap=0)
+    shared.build(small)
+    plain = run_funnel(QUESTION, (), small, shared, answer=False)
+    trace = run_funnel(QUESTION, (), small.changed({"return_parent": "section"}), shared, answer=False)
+    assert ids(trace, "fused") == ids(plain, "fused")  # the lists stay as they are
+    sources = trace.prompt_chunks()
+    sections = [(chunk.document, chunk.section) for chunk in sources]
+    assert len(set(sections)) == len(sections) == 4
+    best = {}
+    for chunk_id in ids(plain, "fused"):
+        chunk = plain.chunks[chunk_id]
+        best.setdefault((chunk.document, chunk.whole_section), chunk_id)
+    numbers = trace.source_numbers()
+    assert [numbers[chunk_id] for chunk_id in list(best.values())[:4]] == [1, 2, 3, 4]
+    for source in sources:
+        text = shared.catalogue.document(source.document_id).text
+        assert text[source.start : source.end] == source.text
+        assert all(
+            source.start <= trace.chunks[key].start and trace.chunks[key].end <= source.end
+            for key, number in numbers.items()
+            if number == sources.index(source) + 1
+        )
+    count = len(best)
+    assert trace.stage("prompt").note == f"{len(ids(trace, 'fused'))} passages lie in {count} sections."
+    assert Trace.from_json(json.loads(json.dumps(trace.to_json()))) == trace
