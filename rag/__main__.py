@@ -1,4 +1,4 @@
-"""The command line: ``python -m rag index | ask | inspect | bench | server``."""
+"""The command line: ``python -m rag index | documents | indexes | ask | inspect | bench | server``."""
 
 # ruff: noqa: E402
 from __future__ import annotations
@@ -190,6 +190,18 @@ def _parser() -> argparse.ArgumentParser:
     index.add_argument(
         "--rebuild", action="store_true", help="write every document anew, also where the embedder changed"
     )
+    index.add_argument(
+        "--watch", action="store_true", help="then sync the paths (none: the watched folders) until Ctrl-C"
+    )
+    index.add_argument(
+        "--every", type=_positive, default=60, metavar="SECONDS", help="how often --watch looks (default: 60)"
+    )
+    documents = add("documents", "List the documents, or remove some by name or source.")
+    documents.add_argument("action", nargs="?", choices=("list", "remove"), default="list")
+    documents.add_argument("names", nargs="*", metavar="NAME_OR_SOURCE")
+    indexes = add("indexes", "List the indexes with their sizes, or drop one; the documents stay.")
+    indexes.add_argument("action", nargs="?", choices=("list", "drop"), default="list")
+    indexes.add_argument("fingerprint", nargs="?", metavar="FINGERPRINT")
     for name, text in (
         ("ask", "Answer a question: answer and sources on stdout, the funnel's lists on stderr."),
         ("inspect", "Show the funnel's lists for a question, without answering it."),
@@ -198,12 +210,15 @@ def _parser() -> argparse.ArgumentParser:
         command.add_argument("question", metavar="QUESTION")
     bench = add(
         "bench",
-        "Measure: `bench retrieval [COLLECTION]`, a folder in BEIR layout or the shipped questions.",
+        "Measure: `bench retrieval [DIR]` over a folder in BEIR layout or the shipped questions, `bench answers`, "
+        "`bench chunking DIR` over Chroma's chunking evaluation, `bench ingest [DIR]` over files of any kind.",
         workspace=False,  # what it asks is indexed in a workspace of its own
     )
-    bench.add_argument("what", choices=("retrieval", "answers"))
-    bench.add_argument("collection", nargs="?", type=Path, metavar="COLLECTION")
-    bench.add_argument("--limit", type=_positive, metavar="N", help="ask only the first N questions")
+    bench.add_argument("what", choices=("retrieval", "answers", "chunking", "ingest"))
+    bench.add_argument("collection", nargs="?", type=Path, metavar="DIR")
+    bench.add_argument(
+        "--limit", type=_positive, metavar="N", help="ask only the first N questions; ingest: embed N MB of the folder"
+    )
     server = add("server", "Start, stop or show the local Weaviate server.", False, False)
     server.add_argument("action", choices=("start", "stop", "status"))
     return parser

@@ -5,73 +5,45 @@ The catalogue lives in Weaviate beside the chunks, so every process and every ma
 
 from __future__ import annotations
 
-import math
 import threading
 import uuid
 from collections import Counter
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
-from typing import Any
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import asdict, replace
 
-from rag.schema import Block, Document, Page, Section
+from rag.holdings import (
+    DocumentRecord,
+    FileFailure,
+    IndexedRecord,
+    IndexRecord,
+    Statistics,
+    Switch,
+    WatchedFolder,
+    contents,
+    document_record,
+    index_record,
+    indexed_record,
+    is_dropped,
+    read,
+    source_key,
+    whole_document,
+)
+from rag.schema import Document
 from rag.weaviate.records import Record, Records
 
+__all__ = [
+    "Catalogue",
+    "DocumentRecord",
+    "FileFailure",
+    "IndexRecord",
+    "IndexedRecord",
+    "Statistics",
+    "Switch",
+    "WatchedFolder",
+]
 SAMPLES_PRESENT = "present"
 SAMPLES_REMOVED = "removed"
-
-
-@dataclass(frozen=True, slots=True)
-class DocumentRecord:
-    """One document as lists show it; ``file_hash`` is of the bytes it was loaded from."""
-
-    id: str
-    name: str
-    source: str
-    content_hash: str
-    file_hash: str
-    characters: int
-    pages: int
-    sections: int
-    notices: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class IndexRecord:
-    """One index: the plan it was built by, its embedder and vector size, and a revision that every write changes."""
-
-    fingerprint: str
-    plan: dict[str, Any]
-    dimensions: int
-    revision: str
-
-    @property
-    def embedder(self) -> str:
-        """The name of the embedder whose vectors the index holds."""
-        return self.plan["embedder"]
-
-
-@dataclass(frozen=True, slots=True)
-class IndexedRecord:
-    """What an index holds of one document; ``complete`` is false while some of its chunks are missing."""
-
-    document_id: str
-    name: str
-    content_hash: str
-    chunks: int
-    complete: bool
-
-
-@dataclass(frozen=True)
-class Statistics:
-    """Of one index: how many chunks it holds, and in how many of them each search term stands."""
-
-    chunks: int
-    document_frequencies: Mapping[str, int]
-
-    def idf(self, term: str) -> float:
-        """ln(1 + (N - n + 0.5) / (n + 0.5)): the weight BM25 gives the term [Robertson and Zaragoza 2009]."""
-        frequency = min(self.document_frequencies.get(term, 0), self.chunks)
-        return math.log(1 + (self.chunks - frequency + 0.5) / (frequency + 0.5))
+VISIBLE_KEPT = 256
 
 
 class Catalogue:
@@ -80,7 +52,9 @@ class Catalogue:
     def __init__(self, records: Records):
         self._records = records
         self._statistics: dict[tuple[str, str], Statistics] = {}
+        self._visible: dict[tuple[str, str, str], frozenset[str]] = {}
         self._lock = threading.Lock()
+        self.adding = threading.RLock()  # held by who looks whether a file is there and then adds it
 
     # ---- the workspace
 
@@ -93,6 +67,40 @@ class Catalogue:
         """Remember that the samples are present, or were removed by a person."""
         self._records.put("workspace", "samples", {"state": state})
 
+    def writer(self) -> tuple[str, float]:
+        """Who is writing, or did so last ("" for nobody), and until when others wait, in seconds since 1970."""
+        record = self._records.get("workspace", "writer")
+        return (record.summary["holder"], record.summary["until"]) if record else ("", 0.0)
+
+    def set_writer(self, holder: str, until: float) -> None:
+        """Let others wait until then."""
+        self._records.put("workspace", "writer", {"holder": holder, "until": until})
+
+    def overrides(self) -> dict[str, str]:
+        """By source, the chunker of each document that has one of its own, kept for everybody."""
+        found = [record.summary for record in self._records.all("override")]
+        return {summary["source"]: summary["chunker"] for summary in sorted(found, key=lambda item: item["source"])}
+
+    def set_override(self, source: str, chunker: str) -> None:
+        """Let the document from ``source`` have a chunker of its own; "" takes that back."""
+        if chunker:
+            self._records.put("override", source_key(source), {"source": source, "chunker": chunker})
+        else:
+            self._records.delete("override", source_key(source))
+
+    def folders(self) -> tuple[WatchedFolder, ...]:
+        """The folders that are synced on a schedule, by path."""
+        found = [read(WatchedFolder, record.summary) for record in self._records.all("folder")]
+        return tuple(sorted(found, key=lambda folder: folder.path))
+
+    def save_folder(self, folder: WatchedFolder) -> None:
+        """Watch the folder, or change how it is watched."""
+        self._records.put("folder", source_key(folder.path), asdict(folder))
+
+    def forget_folder(self, path: str) -> None:
+        """Watch the folder no longer; its documents stay."""
+        self._records.delete("folder", source_key(path))
+
     def remove(self) -> None:
         """Delete every record of the workspace."""
         self._records.drop()
@@ -101,15 +109,15 @@ class Catalogue:
 
     def documents(self) -> tuple[DocumentRecord, ...]:
         """Every document of the workspace, by name."""
-        found = [_document_record(record) for record in self._records.all("document")]
+        found = [document_record(record) for record in self._records.all("document")]
         return tuple(sorted(found, key=lambda item: (item.name.lower(), item.source)))
 
     def document(self, document_id: str) -> Document | None:
         """The whole document as it was loaded, or None."""
         record = self._records.get("document", document_id)
-        return _document(record.body) if record else None
+        return whole_document(record.body) if record else None
 
-    def save_document(self, document: Document, file_hash: str) -> None:
+    def save_document(self, document: Document, file_hash: str, bytes_hash: str = "") -> None:
         """Add the document, or replace the one from the same source."""
         summary = {
             "name": document.name,
@@ -120,51 +128,115 @@ class Catalogue:
             "pages": len(document.pages),
             "sections": sum(1 for section in document.sections if section.path),
             "notices": list(document.notices),
+            "bytes_hash": bytes_hash,
+            "format": document.format,
         }
         self._records.put("document", document.id, summary, asdict(document))
 
     def remove_document(self, document_id: str) -> None:
-        """Forget the document; its chunks go with the next ``rag.indexing.build``."""
+        """Forget the document, and that its file failed; its chunks go with the next ``rag.indexing.build``."""
         self._records.delete("document", document_id)
+        self._records.delete("failure", document_id)
+
+    def failures(self) -> tuple[FileFailure, ...]:
+        """The files that could not be loaded when they were last tried, by name; none of them is indexed anew."""
+        found = [read(FileFailure, record.summary) for record in self._records.all("failure")]
+        return tuple(sorted(found, key=lambda item: (item.name.lower(), item.source)))
+
+    def save_failure(self, failure: FileFailure) -> None:
+        """Remember that the file could not be loaded."""
+        self._records.put("failure", source_key(failure.source), asdict(failure))
+
+    def forget_failure(self, source: str) -> None:
+        """Dismiss what is remembered of a file that could not be loaded."""
+        self._records.delete("failure", source_key(source))
 
     # ---- indexes
 
     def indexes(self) -> tuple[IndexRecord, ...]:
         """Every index that this workspace has."""
-        return tuple(_index_record(record) for record in self._records.all("index"))
+        return tuple(index_record(record) for record in self._records.all("index") if not is_dropped(record))
 
     def index(self, fingerprint: str) -> IndexRecord | None:
         """One index, or None where it was never built."""
         record = self._records.get("index", fingerprint)
-        return _index_record(record) if record else None
+        return index_record(record) if record and not is_dropped(record) else None
 
     def save_index(self, index: IndexRecord) -> IndexRecord:
         """Write the index's record under a new revision, and return it."""
         index = replace(index, revision=uuid.uuid4().hex)
-        self._records.put(
-            "index", index.fingerprint, {name: getattr(index, name) for name in ("plan", "dimensions", "revision")}
-        )
+        names = ("plan", "dimensions", "revision", "writing")
+        self._records.put("index", index.fingerprint, {name: getattr(index, name) for name in names})
         return index
+
+    def drop_index(self, fingerprint: str) -> None:
+        """Mark the index as dropped: nobody is told of it from now on, until its records are forgotten too."""
+        record = self._records.get("index", fingerprint)
+        if record:
+            self._records.put("index", fingerprint, {**record.summary, "dropped": True})
+
+    def dropped(self) -> tuple[str, ...]:
+        """The fingerprints of the indexes that are marked as dropped and not yet forgotten."""
+        return tuple(record.key for record in self._records.all("index") if is_dropped(record))
 
     def forget_index(self, fingerprint: str) -> None:
         """Remove every record of that index."""
-        for record in list(self._records.all("indexed", fingerprint)):
-            self._records.delete("indexed", record.key, fingerprint)
+        self._records.delete_many("indexed", [record.key for record in self._indexed(fingerprint)], fingerprint)
         self._records.delete("index", fingerprint)
 
-    def indexed(self, fingerprint: str) -> dict[str, IndexedRecord]:
-        """What that index holds, by document id."""
-        found = self._records.all("indexed", fingerprint)
-        return {record.key: IndexedRecord(document_id=record.key, **record.summary) for record in found}
+    def indexed(self, fingerprint: str, ids: Sequence[str] | None = None) -> dict[str, IndexedRecord]:
+        """What that index holds, by document id: of all documents, or of these."""
+        found = self._indexed(fingerprint) if ids is None else self._records.some("indexed", ids, fingerprint)
+        return {record.key: indexed_record(record) for record in found}
 
-    def save_indexed(self, fingerprint: str, indexed: IndexedRecord, document_frequencies: Mapping[str, int]) -> None:
-        """Record what the index now holds of one document, with the number of its chunks that each term stands in."""
-        summary = {name: getattr(indexed, name) for name in ("name", "content_hash", "chunks", "complete")}
-        self._records.put("indexed", indexed.document_id, summary, dict(document_frequencies), fingerprint)
+    def visible(self, fingerprint: str, indexed: Iterable[IndexedRecord]) -> dict[str, frozenset[str]]:
+        """By document id, the ids of the chunks that those records make visible; a document that was switched
+        meanwhile is left out.
+        """
+        keys = {record.document_id: (fingerprint, record.document_id, record.revision) for record in indexed}
+        with self._lock:
+            known = {name: self._visible[key] for name, key in keys.items() if key in self._visible}
+        missing = [name for name in keys if name not in known]
+        for record in self._records.some("indexed", missing, fingerprint, bodies=True):
+            if record.summary.get("revision", "") == keys[record.key][2]:
+                known[record.key] = frozenset(contents(record)[0])
+        with self._lock:
+            self._visible.update((keys[name], known[name]) for name in missing if name in known)
+            while len(self._visible) > VISIBLE_KEPT:
+                del self._visible[next(iter(self._visible))]
+        return known
 
-    def forget_indexed(self, fingerprint: str, document_id: str) -> None:
-        """Record that the index holds nothing of that document."""
-        self._records.delete("indexed", document_id, fingerprint)
+    def save_indexed(
+        self,
+        fingerprint: str,
+        indexed: IndexedRecord,
+        document_frequencies: Mapping[str, int],
+        chunk_ids: Collection[str] = (),
+    ) -> None:
+        """Record what the index now holds of one document; see ``switch``."""
+        self.switch(fingerprint, [Switch(indexed, chunk_ids, document_frequencies)])
+
+    def switch(self, fingerprint: str, switches: Iterable[Switch]) -> None:
+        """Record what the index now holds of some documents, each at one stroke: from then on readers see those chunks
+        of it and no others.
+        """
+        names = ("name", "content_hash", "chunks", "complete", "bytes_hash")
+        self._records.put_many(
+            "indexed",
+            [
+                Record(
+                    one.record.document_id,
+                    {**{name: getattr(one.record, name) for name in names}, "revision": uuid.uuid4().hex},
+                    {"chunks": sorted(one.chunk_ids), "frequencies": dict(one.document_frequencies)},
+                )
+                for one in switches
+            ],
+            fingerprint,
+        )
+
+    def forget_indexed(self, fingerprint: str, *document_ids: str) -> None:
+        """Record that the index holds nothing of those documents: readers see no chunk of them any more."""
+        self._records.delete_many("indexed", document_ids, fingerprint)
 
     def statistics(self, index: IndexRecord) -> Statistics:
         """Chunk count and document frequencies of the index; kept in memory until its revision changes."""
@@ -175,27 +247,10 @@ class Catalogue:
                 chunks = 0
                 for record in self._records.all("indexed", index.fingerprint, bodies=True):
                     chunks += record.summary["chunks"]
-                    frequencies.update(record.body or {})
+                    frequencies.update(contents(record)[1])
                 self._statistics = {k: v for k, v in self._statistics.items() if k[0] != index.fingerprint}
                 self._statistics[key] = Statistics(chunks, frequencies)
             return self._statistics[key]
 
-
-def _document_record(record: Record) -> DocumentRecord:
-    return DocumentRecord(id=record.key, **{**record.summary, "notices": tuple(record.summary["notices"])})
-
-
-def _index_record(record: Record) -> IndexRecord:
-    return IndexRecord(fingerprint=record.key, **record.summary)
-
-
-def _document(body: dict[str, Any]) -> Document:
-    return Document(
-        name=body["name"],
-        source=body["source"],
-        text=body["text"],
-        sections=tuple(Section(**{**section, "path": tuple(section["path"])}) for section in body["sections"]),
-        pages=tuple(Page(**page) for page in body["pages"]),
-        blocks=tuple(Block(**block) for block in body["blocks"]),
-        notices=tuple(body["notices"]),
-    )
+    def _indexed(self, fingerprint: str) -> Iterable[Record]:
+        return list(self._records.all("indexed", fingerprint))

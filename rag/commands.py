@@ -3,23 +3,30 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+import json
+import os
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from rag import library, terminal
-from rag.catalogue import SAMPLES_REMOVED
+from rag import indexing, library, listing, terminal
+from rag.catalogue import SAMPLES_REMOVED, WatchedFolder
 from rag.environment import SAMPLES_FOLDER, Environment
 from rag.errors import RagError, SettingsError
 from rag.funnel import run_funnel
-from rag.settings import FUNNEL, Settings, parse_assignments
+from rag.library import SyncReport
+from rag.settings import FUNNEL, OVERRIDE, Settings, parse_assignments
+from rag.watching import Watcher
 from rag.weaviate import connection
 from rag.weaviate import server as local_server
-from rag.workspace import Workspace, open_workspace
+from rag.workspace import IndexSize, Workspace, open_workspace
 
 Progress = Callable[[str, float | None], None]
+POLL_SECONDS = 0.2
 
 
 @dataclass(frozen=True)
@@ -35,45 +42,148 @@ class Result:
 def _workspace(
     options: argparse.Namespace, environment: Environment, progress: Progress
 ) -> Iterator[tuple[Workspace, Settings]]:
-    settings = parse_assignments(options.set, FUNNEL)
+    """The workspace and the settings: the team's own, changed by --set, overrides of documents yet left out."""
+    plain = [text for text in options.set if not text.lstrip().startswith(OVERRIDE)]
+    parse_assignments(plain, FUNNEL)  # what is wrong in them needs no server to be found
     with connection.connected(environment, progress) as client:
-        yield open_workspace(environment, client, options.workspace), settings
+        workspace = open_workspace(environment, client, options.workspace)
+        yield workspace, parse_assignments(plain, workspace.settings())
+
+
+def _with_overrides(options: argparse.Namespace, workspace: Workspace, settings: Settings) -> Settings:
+    """The settings with ``--set override.DOCUMENT=CHUNKER``; the document by name, path or source."""
+    for text in (text.strip() for text in options.set):
+        if text.startswith(OVERRIDE):
+            name, _, chunker = text.removeprefix(OVERRIDE).rpartition("=")
+            source = listing.named(workspace.catalogue.documents(), name.strip())[0].source
+            settings = settings.changed({f"{OVERRIDE}{source}": chunker.strip()})
+    indexing.validate(settings)
+    return settings
 
 
 def index(options: argparse.Namespace, environment: Environment, progress: Progress) -> tuple[Result, bool]:
-    """Add the given paths (none: the samples, and what is there already) and build; not sound where anything failed."""
+    """Add the given paths (none: the samples, and what is there already) and build; not sound where anything failed.
+
+    With --watch it then syncs them, or the watched folders, until Ctrl-C.
+    """
     with _workspace(options, environment, progress) as (workspace, settings):
         if any(not path.strip() for path in options.paths):
             raise SettingsError("An empty path was given. Name a file or a folder; . is the current one.")
         paths = [Path(path).expanduser() for path in options.paths]
+        if options.watch and not paths:
+            return _watch(options, workspace, _with_overrides(options, workspace, settings), ())
         if not options.rebuild and paths:
             workspace.check(settings)
-        report = library.SyncReport()
-        if paths:
-            report = library.add_paths(workspace.catalogue, paths, progress)
-            if report == library.SyncReport(failed=report.failed):
-                raise RagError("; ".join(f"{failure.name}: {failure.reason}" for failure in report.failed))
-        elif workspace.catalogue.samples() != SAMPLES_REMOVED:
-            report = library.add_paths(workspace.catalogue, [SAMPLES_FOLDER], progress)
-        elif not workspace.catalogue.documents():
-            raise RagError(
-                f"The samples were removed and nothing else is there. Name a path; {SAMPLES_FOLDER} brings them back."
-            )
+        report = _add(workspace, paths, progress)
+        settings = _with_overrides(options, workspace, settings)
         built = workspace.build(settings, progress, rebuild=options.rebuild)
         if not workspace.catalogue.samples():
             # Own documents came first: the samples were never wanted.
             workspace.catalogue.set_samples(SAMPLES_REMOVED)
-    both = {"documents": asdict(report), "index": asdict(built)}
-    failed = (*report.failed, *built.failed)
-    lines = [f"Documents: {report.sentence(chunks=False)}", f"Index: {built.sentence()}"]
-    lines += [f"  failed: {failure.name}: {failure.reason}" for failure in failed]
-    lines += [f"  note: {notice}" for notice in built.notices]
-    return Result(both, terminal.safe("\n".join(lines))), not failed
+        both = {"documents": asdict(report), "index": asdict(built)}
+        result = Result(both, terminal.sync_text(report, built)), not (report.failed or built.failed)
+        if not options.watch:
+            return result
+        _say(options, both, result[0].text)
+        return _watch(options, workspace, settings, paths)
+
+
+def _add(workspace: Workspace, paths: list[Path], progress: Progress) -> library.SyncReport:
+    if paths:
+        report = workspace.add_paths(paths, progress)
+        if report == library.SyncReport(failed=report.failed):
+            raise RagError("; ".join(f"{failure.name}: {failure.reason}" for failure in report.failed))
+        return report
+    if workspace.catalogue.samples() != SAMPLES_REMOVED:
+        return workspace.add_paths([SAMPLES_FOLDER], progress)
+    if not workspace.catalogue.documents():
+        raise RagError(
+            f"The samples were removed and nothing else is there. Name a path; {SAMPLES_FOLDER} brings them back."
+        )
+    return library.SyncReport()
+
+
+def _watch(
+    options: argparse.Namespace, workspace: Workspace, settings: Settings, paths: Sequence[Path]
+) -> tuple[Result, bool]:
+    """A line for each sync that changed something, until Ctrl-C; then how many there were."""
+    given = [WatchedFolder(os.path.abspath(path), options.every, last=time.time()) for path in paths]
+    if not given and not any(folder.on for folder in workspace.catalogue.folders()):
+        raise SettingsError("No folder is watched. Name one: `python -m rag index FOLDER --watch`.")
+    told: list[SyncReport] = []
+
+    def tell(report: SyncReport) -> None:
+        told.append(report)
+        _say(options, asdict(report), f"{time.strftime('%H:%M:%S')}  {terminal.line(report)}")
+
+    watcher = Watcher(workspace, lambda: settings, tell, (lambda: given) if given else None).start()
+    said = ""
+    with suppress(KeyboardInterrupt):
+        while watcher.running:
+            time.sleep(POLL_SECONDS)
+            if watcher.error != said:
+                said = watcher.error
+                print(f"rag: {said}" if said else "rag: Going on.", file=sys.stderr, flush=True)
+    watcher.stop()
+    return Result({"syncs": len(told)}, f"Stopped watching after {len(told)} syncs that changed something."), True
+
+
+def _say(options: argparse.Namespace, record: Any, text: str) -> None:
+    print(json.dumps(record) if options.json else text, flush=True)
+
+
+def documents(options: argparse.Namespace, environment: Environment, progress: Progress) -> tuple[Result, bool]:
+    """List the documents and the files that failed, or take some out of every index."""
+    with _workspace(options, environment, progress) as (workspace, settings):
+        settings = _with_overrides(options, workspace, settings)
+        if options.action == "remove":
+            if not options.names:
+                raise SettingsError("Name the documents to remove, as `python -m rag documents` lists them.")
+            report = listing.remove(workspace.catalogue, options.names)
+            workspace.prune()
+            return Result(asdict(report), terminal.removal_text(report)), True
+        if options.names:
+            raise SettingsError("`documents list` takes no names; `documents remove NAME` removes one.")
+        catalogue = workspace.catalogue
+        rows = [asdict(record) for record in catalogue.documents()]
+        indexed, overrides = catalogue.indexed(settings.fingerprint()), dict(settings.overrides)
+        for row in rows:
+            held = indexed.get(row["id"])
+            row |= {"chunks": held.chunks if held else 0, "state": listing.state(row["content_hash"], held)}
+            row |= {"chunker": overrides.get(row["source"], settings.chunker)}
+        record = {"documents": rows, "failures": [asdict(failure) for failure in catalogue.failures()]}
+        record["folders"] = [asdict(folder) for folder in catalogue.folders()]
+    return Result(record, terminal.documents_text(record)), True
+
+
+def indexes(options: argparse.Namespace, environment: Environment, progress: Progress) -> tuple[Result, bool]:
+    """List the indexes with their sizes and in what they differ from these settings, or drop one."""
+    with _workspace(options, environment, progress) as (workspace, settings):
+        settings = _with_overrides(options, workspace, settings)
+        if options.action == "drop":
+            if not options.fingerprint:
+                raise SettingsError("Name the index to drop, as `python -m rag indexes` lists them.")
+            workspace.drop(options.fingerprint)
+            return Result({"dropped": options.fingerprint}, f"Index {options.fingerprint} is dropped."), True
+        sizes = workspace.index_sizes()
+        rows = [
+            {
+                "fingerprint": index.fingerprint,
+                "plan": index.plan,
+                **asdict(sizes.get(index.fingerprint, IndexSize(0, 0.0))),
+                "documents": len(workspace.catalogue.indexed(index.fingerprint)),
+                "in_use": index.fingerprint == settings.fingerprint(),
+                "differences": indexing.differences(index.plan, settings.plan()),
+            }
+            for index in workspace.catalogue.indexes()
+        ]
+    return Result(rows, terminal.indexes_text(rows)), True
 
 
 def ask(options: argparse.Namespace, environment: Environment, progress: Progress) -> tuple[Result, bool]:
     """The whole Trace with its answer; not sound where the answer failed."""
     with _workspace(options, environment, progress) as (workspace, settings):
+        settings = _with_overrides(options, workspace, settings)
         workspace.start(settings, progress)
         trace = run_funnel(options.question, (), settings, workspace)
     result = Result(trace.to_json(), terminal.answer_text(trace), terminal.funnel_text(trace))
@@ -83,21 +193,33 @@ def ask(options: argparse.Namespace, environment: Environment, progress: Progres
 def inspect(options: argparse.Namespace, environment: Environment, progress: Progress) -> tuple[Result, bool]:
     """The Trace up to the prompt."""
     with _workspace(options, environment, progress) as (workspace, settings):
+        settings = _with_overrides(options, workspace, settings)
         workspace.start(settings, progress)
         trace = run_funnel(options.question, (), settings, workspace, answer=False)
     return Result(trace.to_json(), "", terminal.funnel_text(trace)), True
 
 
 def bench(options: argparse.Namespace, environment: Environment, progress: Progress) -> tuple[Result, bool]:
-    """The figures of the shipped questions or a collection; not sound where a question failed."""
-    from rag.evaluation import benchmarks
+    """The figures of the shipped questions, a collection or a folder; not sound where a question failed."""
+    from rag.evaluation import benchmarks, chunking, ingest
 
     if options.what == "answers" and options.collection:
         raise SettingsError("bench answers takes no collection: it measures the shipped questions.")
-    settings = parse_assignments(options.set, FUNNEL)
+    if options.what == "chunking" and not options.collection:
+        raise SettingsError("bench chunking needs a folder with questions_df.csv and corpora/. Name it after chunking.")
+    runs = {
+        "retrieval": benchmarks.retrieval,
+        "answers": benchmarks.answers,
+        "chunking": chunking.chunking,
+        "ingest": ingest.ingest,
+    }
+    settings = parse_assignments(options.set, chunking.BASE if options.what == "chunking" else FUNNEL)
+    indexing.validate(settings)
+    chosen = None if options.what == "chunking" and not options.set else settings
     with connection.connected(environment, progress) as client:
-        run = benchmarks.answers if options.what == "answers" else benchmarks.retrieval
-        record, text, failed = run(environment, client, settings, options.collection, options.limit, progress)
+        record, text, failed = runs[options.what](
+            environment, client, chosen, options.collection, options.limit, progress
+        )
     return Result(record, text), not failed
 
 

@@ -25,6 +25,7 @@ NAMES = (
     "GEMINI_API_KEY",
     "GEMINI_BASE_URL",
     "RAG_DATA_FOLDER",
+    "RAG_PDF_LOADER",
 )
 
 
@@ -42,6 +43,7 @@ class Environment:
     voyage_base_url: str = ""
     gemini_api_key: str = field(default="", repr=False)
     gemini_base_url: str = ""
+    pdf_loader: str = "pdf"
 
 
 def read(variables: Mapping[str, str] | None = None, secrets_file: Path = SECRETS_FILE) -> Environment:
@@ -66,6 +68,7 @@ def read(variables: Mapping[str, str] | None = None, secrets_file: Path = SECRET
         voyage_base_url=_address(found, "VOYAGE_BASE_URL", "https://api.voyageai.com/v1"),
         gemini_api_key=_key(found, "GEMINI_API_KEY"),
         gemini_base_url=_address(found, "GEMINI_BASE_URL", "https://generativelanguage.googleapis.com"),
+        pdf_loader=found.get("RAG_PDF_LOADER", Environment.pdf_loader),
     )
 
 

@@ -34,3 +34,10 @@ class StoreError(RagError):
 
 class IndexMismatchError(RagError):
     """The index was built with another embedder than the one now asked for; nothing was written."""
+
+
+class Cancelled(RagError):
+    """Somebody stopped the work; what it had finished stays, and the next run goes on from there."""
+
+    def __init__(self, message: str = "Stopped. What was finished stays; the next run goes on from there."):
+        super().__init__(message)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import contextmanager
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from filelock import FileLock, Timeout
@@ -14,33 +14,60 @@ from rag.analysis import analyse
 from rag.catalogue import Catalogue, DocumentRecord, IndexedRecord, IndexRecord
 from rag.embedders import Embedder
 from rag.errors import IndexMismatchError, RagError
-from rag.library import Failure, Progress, SyncReport, Tally, quiet
-from rag.schema import Chunk, Document
+from rag.leases import holder_of, leased
+from rag.plans import differences, nearest
+from rag.reconciling import clear_away, drop, reconcile
+from rag.reports import Progress, SyncReport, Tally, quiet
 from rag.settings import Settings
-from rag.weaviate.entries import Entry, Rejected
 from rag.weaviate.store import Store
+from rag.writing import Task, Writer, check_size, document_frequencies, remove, search_terms
 
-LOCK_SECONDS = 600
+__all__ = [
+    "build",
+    "check_embedder",
+    "differences",
+    "document_frequencies",
+    "drop",
+    "prune",
+    "search_terms",
+    "validate",
+]
+LOCK_SECONDS, LOOK_SECONDS = 600, 0.5
 
 
 @contextmanager
-def _only_one(folder: Path, workspace: str):
-    """One writer a workspace and data folder: a second one waits, and both end with a complete index."""
+def only_one(folder: Path, workspace: str, progress: Progress = quiet) -> Iterator[None]:
+    """One writer a workspace and data folder: a second one waits, saying so, and both end with a complete index."""
     folder.mkdir(parents=True, exist_ok=True)
-    lock = FileLock(folder / f"sync-{workspace}.lock", timeout=LOCK_SECONDS)
+    lock = FileLock(folder / f"sync-{workspace}.lock", timeout=LOOK_SECONDS)
+    deadline = time.monotonic() + LOCK_SECONDS
+    while True:
+        with suppress(Timeout):
+            lock.acquire()
+            break
+        if time.monotonic() > deadline:
+            raise RagError(
+                "Another process has been indexing this workspace for ten minutes. Try again when it is done."
+            )
+        progress("Waiting for another sync of these documents", None)
     try:
-        with lock:
-            yield
-    except Timeout:
-        raise RagError(
-            "Another process has been indexing this workspace for ten minutes. Try again when it is done."
-        ) from None
+        yield
+    finally:
+        lock.release()
+
+
+@contextmanager
+def alone(store: Store, catalogue: Catalogue, folder: Path, progress: Progress = quiet) -> Iterator[None]:
+    """The one writer of the workspace, on this machine and among those that share its server."""
+    with only_one(folder, store.workspace, progress), leased(catalogue, holder_of(folder), progress):
+        yield
 
 
 def validate(settings: Settings) -> None:
     """Raises SettingsError where there is no such language or chunker, before anything is written."""
     analyse("", settings.language)
-    chunkers.find(settings.chunker)
+    for chunker in (settings.chunker, *(chunker for _, chunker in settings.overrides)):
+        chunkers.find(chunker)
 
 
 def check_embedder(catalogue: Catalogue, embedder: Embedder, settings: Settings) -> None:
@@ -56,15 +83,7 @@ def check_embedder(catalogue: Catalogue, embedder: Embedder, settings: Settings)
             f"Press Build index on the page, or run `python -m rag index --rebuild --set embedder={settings.embedder}`."
         )
     for index in same:
-        _check_size(index, embedder)
-
-
-def _check_size(index: IndexRecord, embedder: Embedder) -> None:
-    if embedder.dimensions and embedder.dimensions != index.dimensions:
-        raise IndexMismatchError(
-            f"The index was built with {index.embedder} ({index.dimensions} numbers a vector), which now gives "
-            f"{embedder.dimensions}. Nothing was written. Run `python -m rag index --rebuild` to build it anew."
-        )
+        check_size(index, embedder)
 
 
 def build(
@@ -78,177 +97,93 @@ def build(
     other_embedder: bool = False,
 ) -> SyncReport:
     """Bring the index of ``settings.plan()`` in line with the workspace's documents: only what differs is chunked and
-    written.
+    written, and what an earlier run left unfinished is put right first.
 
-    New chunks of a document are complete before its old ones go, and it counts as indexed only then, so a run that is
-    broken off is taken up by the next. ``rebuild`` writes every document anew; it and ``other_embedder`` allow an
-    embedder that no index of the workspace has yet.
-    Raises IndexMismatchError before anything is written.
+    Readers see each document as it was or as it is. A run that is broken off, by an error, by Cancelled from
+    ``progress`` or by the end of the process, leaves the index whole; the next one goes on. ``rebuild`` writes every
+    document anew; it and ``other_embedder`` allow an embedder that no index of the workspace has yet. Documents that
+    were removed leave every index of the workspace. Raises IndexMismatchError before anything is written.
     """
     validate(settings)
     if not rebuild and not other_embedder:
         check_embedder(catalogue, embedder, settings)
-    with _only_one(lock_folder, store.workspace):
+    with alone(store, catalogue, lock_folder, progress):
         return _build(store, catalogue, embedder, settings, progress, rebuild)
+
+
+def prune(store: Store, catalogue: Catalogue, lock_folder: Path, progress: Progress = quiet) -> None:
+    """Take documents that were removed out of every index of the workspace, which needs no model."""
+    with alone(store, catalogue, lock_folder, progress):
+        clear_away(store, catalogue)
+        _remove_gone(store, catalogue, catalogue.indexes(), catalogue.documents())
 
 
 def _build(
     store: Store, catalogue: Catalogue, embedder: Embedder, settings: Settings, progress: Progress, rebuild: bool
 ) -> SyncReport:
+    clear_away(store, catalogue)
     fingerprint = settings.fingerprint()
     index = catalogue.index(fingerprint)
     if index and rebuild and embedder.dimensions != index.dimensions:
         drop(store, catalogue, fingerprint)
         index = None
-    if not store.has_index(fingerprint) and index:
+    tally = Tally()
+    damaged: set[str] = set()
+    if index:
+        index, damaged = reconcile(store, catalogue, index)
+    else:
         catalogue.forget_index(fingerprint)
-        index = None
+        if store.count(fingerprint):
+            store.drop_index(fingerprint)  # nothing is known of it: a server that lost its catalogue
+        tally.lists["differences"] += nearest((other.plan for other in catalogue.indexes()), settings.plan())
     documents = catalogue.documents()
     indexed = catalogue.indexed(fingerprint)
-    damaged = _damaged(store, fingerprint, indexed) if index else set()
-    tally = Tally()
-    present = {record.id for record in documents}
-    gone = [record for document_id, record in indexed.items() if document_id not in present]
-    stale = [
-        record
+    others = [other for other in catalogue.indexes() if other.fingerprint != fingerprint]
+    _remove_gone(store, catalogue, others, documents)
+    tasks = [
+        Task(record, indexed.get(record.id), anew=rebuild or record.id in damaged)
         for record in documents
-        if record.id not in indexed
-        or indexed[record.id].content_hash != record.content_hash
-        or not indexed[record.id].complete
-        or rebuild
-        or record.id in damaged
+        if rebuild or record.id in damaged or _is_stale(record, indexed.get(record.id))
     ]
-    differing = {record.id for record in stale}
+    differing = {task.record.id for task in tasks}
     tally.lists["kept"] = [record.name for record in documents if record.id not in differing]
-    if not stale and not gone:
-        return tally.report()
-    writer = _Writer(store, catalogue, embedder, settings, index)
+    gone = [record for name, record in indexed.items() if name not in {record.id for record in documents}]
+    tasks, gone = _renamed(tasks, gone)
+    writer = Writer(store, catalogue, embedder, settings, index, tally, progress)
     try:
-        _write(writer, gone, stale, indexed, tally, progress)
+        writer.remove(gone)
+        writer.write(tasks)
     finally:
         writer.finish()
-    tally.lists["notices"] += writer.notices
     return tally.report()
 
 
-def _damaged(store: Store, fingerprint: str, indexed: Mapping[str, IndexedRecord]) -> set[str]:
-    """Documents of which the store holds other than the catalogue says; asked one by one only where the sum is off."""
-    if store.count(fingerprint) == sum(record.chunks for record in indexed.values()):
-        return set()
-    return {
-        document_id
-        for document_id, record in indexed.items()
-        if len(store.chunk_ids(fingerprint, document_id)) != record.chunks
-    }
+def _is_stale(record: DocumentRecord, indexed: IndexedRecord | None) -> bool:
+    return indexed is None or indexed.content_hash != record.content_hash or not indexed.complete
 
 
-def _write(
-    writer: _Writer,
-    gone: Sequence[IndexedRecord],
-    stale: Sequence[DocumentRecord],
-    indexed: Mapping[str, IndexedRecord],
-    tally: Tally,
-    progress: Progress,
-) -> None:
+def _renamed(tasks: Sequence[Task], gone: Sequence[IndexedRecord]) -> tuple[list[Task], list[IndexedRecord]]:
+    """The tasks, where a document is a gone one of the same bytes with that one in hand; and what is gone besides."""
+    leaving: dict[str, list[IndexedRecord]] = {}
     for record in gone:
-        writer.remove(record.document_id)
-        tally.lists["removed"].append(record.name)
-    total = sum(record.characters for record in stale) or 1
-    done = 0
-    for record in stale:
-        share = record.characters / total
-        document = writer.catalogue.document(record.id)
-        if document is None:
-            continue  # removed by somebody meanwhile
-        begun = done
-        try:
-            chunks, rejected = writer.replace(
-                document,
-                lambda part, n=record.name, b=begun, s=share: progress(f"Indexing {n}", min(1.0, b + s * part)),
-            )
-        except IndexMismatchError:
-            raise
-        except RagError as error:
-            tally.lists["failed"].append(Failure(record.name, str(error)))
-            continue
-        finally:
-            done += share
-        tally.stored += chunks - len(rejected)
-        tally.rejected += len(rejected)
-        if rejected:
-            reasons = "; ".join(f"chunk {item.chunk.position + 1}: {item.reason}" for item in rejected[:5])
-            tally.lists["failed"].append(
-                Failure(record.name, f"{len(rejected)} of {chunks} chunks were refused ({reasons})")
-            )
-        else:
-            tally.lists["changed" if record.id in indexed else "added"].append(record.name)
+        if record.bytes_hash:
+            leaving.setdefault(record.bytes_hash, []).append(record)
+    paired = []
+    for task in tasks:
+        same = leaving.get(task.record.bytes_hash) if task.indexed is None else None
+        paired.append(Task(task.record, None, same.pop(0), task.anew) if same else task)
+    taken = {task.before.document_id for task in paired if task.before}
+    return paired, [record for record in gone if record.document_id not in taken]
 
 
-def drop(store: Store, catalogue: Catalogue, fingerprint: str) -> None:
-    """Remove an index with everything recorded of it; the documents stay."""
-    store.drop_index(fingerprint)
-    catalogue.forget_index(fingerprint)
-
-
-class _Writer:
-    """Writes documents into one index, which it creates with the first vectors (only then is their size known)."""
-
-    def __init__(
-        self, store: Store, catalogue: Catalogue, embedder: Embedder, settings: Settings, index: IndexRecord | None
-    ):
-        self.store, self.catalogue, self.embedder, self.settings = store, catalogue, embedder, settings
-        self.fingerprint = settings.fingerprint()
-        self.index = index
-        self.notices: list[str] = []
-
-    def replace(self, document: Document, progress: Callable[[float], None]) -> tuple[int, tuple[Rejected, ...]]:
-        """Write the document's chunks, then delete what else is stored of it; chunks in all, and those refused."""
-        chunks = chunkers.chunk(document, self.settings, self.embedder)
-        texts = chunkers.indexed_texts(document, chunks, self.settings)
-        vectors = self.embedder.embed_documents(texts, lambda done, of: progress(0.9 * done / max(of, 1)))
-        cut = self.embedder.notices(texts)
-        self.notices += [f"{document.name}, chunk {position + 1}: {notice}" for position, notice in sorted(cut.items())]
-        self._open(vectors.shape[1])
-        entries = [
-            Entry(chunk, vector, *search_terms(chunk, self.settings.language))
-            for chunk, vector in zip(chunks, vectors, strict=True)
-        ]
-        rejected = self.store.write(self.fingerprint, entries, self.index.dimensions)
-        refused = {item.chunk.id for item in rejected}
-        kept = [entry for entry in entries if entry.chunk.id not in refused]
-        if kept or not entries:
-            stored = self.store.chunk_ids(self.fingerprint, document.id)
-            self.store.delete_chunks(self.fingerprint, stored - {entry.chunk.id for entry in kept})
-            record = IndexedRecord(document.id, document.name, document.content_hash, len(kept), not rejected)
-            self.catalogue.save_indexed(self.fingerprint, record, document_frequencies(kept))
-        progress(1.0)
-        return len(entries), rejected
-
-    def remove(self, document_id: str) -> None:
-        """Delete everything the index holds of the document."""
-        if self.store.has_index(self.fingerprint):
-            self.store.delete_chunks(self.fingerprint, self.store.chunk_ids(self.fingerprint, document_id))
-        self.catalogue.forget_indexed(self.fingerprint, document_id)
-
-    def finish(self) -> None:
-        """Give the index a new revision, so that nothing remembered of the old content is used."""
-        if self.index:
-            self.catalogue.save_index(self.index)
-
-    def _open(self, dimensions: int) -> None:
-        if self.index:
-            return _check_size(self.index, self.embedder)
-        plan = self.settings.plan()
-        self.store.prepare_index(self.fingerprint, plan["bm25_k1"], plan["bm25_b"])
-        index = IndexRecord(self.fingerprint, plan, dimensions, "")
-        self.index = self.catalogue.save_index(index)
-
-
-def search_terms(chunk: Chunk, language: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The terms a chunk is found by: those of its text, and those of the headings above it."""
-    return analyse(chunk.reading, language), analyse(" ".join(chunk.section), language)
-
-
-def document_frequencies(entries: Iterable[Entry]) -> Counter[str]:
-    """In how many of these chunks each term stands, in the text or in a heading."""
-    return Counter(term for entry in entries for term in {*entry.terms, *entry.heading_terms})
+def _remove_gone(
+    store: Store, catalogue: Catalogue, indexes: Iterable[IndexRecord], documents: Sequence[DocumentRecord]
+) -> None:
+    """Take documents that were removed out of these indexes, and end what was broken off there."""
+    present = {record.id for record in documents}
+    for index in indexes:
+        if index.writing:
+            index, _ = reconcile(store, catalogue, index)
+        gone = [record for name, record in catalogue.indexed(index.fingerprint).items() if name not in present]
+        if gone:
+            remove(store, catalogue, index, gone)

@@ -1,12 +1,13 @@
-"""A Trace and a server as plain text for a terminal."""
+"""Traces, syncs, documents, indexes and servers as plain text for a terminal."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
 from rag.citations import label, pages
+from rag.reports import SyncReport
 from rag.schema import Chunk, Hit, Stage, Trace
 from rag.text import safe
 from rag.weaviate.server import ServerStatus
@@ -43,6 +44,8 @@ def funnel_text(trace: Trace) -> str:
             lines += [f"{stage.name} ({stage.variant}; {unit}): {len(stage.hits)} chunks"]
             lines += [f"  {stage.note}"] if stage.note else []
             lines += [_row(hit, trace.chunks[hit.chunk_id], stage) for hit in stage.hits]
+    prompt = trace.stage("prompt")
+    lines += [f"prompt: {prompt.note}"] if prompt and prompt.note else []
     timed = [f"{stage.name} {_time(stage, trace)}" for stage in trace.stages]
     return safe("\n".join([*lines, "prompt: " + _prompt(trace), "time: " + ", ".join(timed)]))
 
@@ -70,6 +73,55 @@ def _row(hit: Hit, chunk: Chunk, stage: Stage) -> str:
 
 def _rank(hit: Hit, leg: str) -> str:
     return f"#{hit.why[leg]['rank']}" if leg in hit.why else "absent"
+
+
+def sync_text(documents: SyncReport, index: SyncReport) -> str:
+    """What became of the documents and of the index, with everything that a person should know of it."""
+    lines = [f"Documents: {documents.sentence(chunks=False)}", f"Index: {index.sentence()}"]
+    lines += [f"  renamed: {name}" for name in documents.renamed]
+    lines += [f"  a new index, unlike the nearest: {name}" for name in index.differences]
+    lines += [f"  failed: {failure.name}: {failure.reason}" for failure in (*documents.failed, *index.failed)]
+    lines += [f"  note: {notice}" for notice in (*documents.notices, *index.notices)]
+    return safe("\n".join(lines))
+
+
+def line(report: SyncReport) -> str:
+    """A sync in one line: its counts, then what failed and why."""
+    failed = "; ".join(f"{failure.name}: {failure.reason}" for failure in report.failed)
+    return safe(" ".join(f"{report.sentence()}{f'; failed: {failed}' if failed else ''}".split()))
+
+
+def removal_text(report: SyncReport) -> str:
+    """Which documents are gone."""
+    return safe("\n".join([f"Removed: {', '.join(report.removed)}.", *report.notices]))
+
+
+def documents_text(record: Mapping[str, Any]) -> str:
+    """Documents with their state, then files that failed, then watched folders."""
+    rows = [("name", "format", "pages", "characters", "chunks", "state", "chunker", "source")]
+    for row in record["documents"]:
+        pages = str(row["pages"] or "-")
+        numbers = (pages, f"{row['characters']:,}", f"{row['chunks']:,}")
+        rows.append((row["name"], row["format"] or "-", *numbers, row["state"], row["chunker"], row["source"]))
+    lines = [table(rows)] if len(rows) > 1 else ["There are no documents. `python -m rag index PATH` adds some."]
+    lines += [f"failed: {row['name']}: {row['reason']} ({row['source']})" for row in record["failures"]]
+    lines += [
+        f"watched: {row['path']}, every {row['seconds']} s{'' if row['on'] else ', off'}: {row['outcome'] or 'not yet'}"
+        for row in record["folders"]
+    ]
+    return safe("\n".join(lines))
+
+
+def indexes_text(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Each index with its size, and in what the settings differ from it."""
+    if not rows:
+        return "There is no index yet. `python -m rag index` builds one."
+    shown = [("fingerprint", "chunker", "embedder", "documents", "chunks", "MB, about", "these settings")]
+    for row in rows:
+        plan, differ = row["plan"], ", ".join(row["differences"])
+        counts = (str(row["documents"]), f"{row['chunks']:,}", f"{row['megabytes']:.1f}")
+        shown.append((row["fingerprint"], plan["chunker"], plan["embedder"], *counts, differ or "use it"))
+    return safe(table(shown))
 
 
 def table(rows: Sequence[Sequence[str]]) -> str:

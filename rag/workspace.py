@@ -4,25 +4,37 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TypeVar
 
 from weaviate import WeaviateClient
 
-from rag import chunkers, embedders, indexing, library
+from rag import chunkers, embedders, indexing, library, plans, reading
 from rag.catalogue import Catalogue, IndexRecord
 from rag.embedders import Embedder
 from rag.environment import SAMPLES_FOLDER, Environment
 from rag.errors import RagError
-from rag.library import SyncReport
+from rag.reading import View
+from rag.reports import Progress, SyncReport
 from rag.schema import Chunk, Document
-from rag.settings import Settings
+from rag.settings import FUNNEL, OVERRIDE, Settings
 from rag.weaviate.records import Records
 from rag.weaviate.store import Store
 from rag.weaviate.tenants import DEFAULT_WORKSPACE
 
 DOCUMENTS_KEPT = 32
-Progress = Callable[[str, float | None], None]
+BYTES_A_CHUNK, BYTES_A_NUMBER, BYTES_A_CHARACTER = 2500, 8, 3
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class IndexSize:
+    """How much an index holds; the megabytes are an estimate."""
+
+    chunks: int
+    megabytes: float
 
 
 @dataclass
@@ -61,6 +73,15 @@ class Workspace:
         """How the document is cut under these settings; nothing is written. Raises SettingsError, ProviderError."""
         return chunkers.chunk(document, settings, self.embedder(settings.embedder))
 
+    def settings(self) -> Settings:
+        """The FUNNEL preset with the chunkers that documents of this workspace have of their own."""
+        overrides = self.catalogue.overrides()
+        if not overrides:
+            return FUNNEL
+        sources = {record.source for record in self.catalogue.documents()}
+        kept = {f"{OVERRIDE}{source}": chunker for source, chunker in overrides.items() if source in sources}
+        return FUNNEL.changed(kept)
+
     def index(self, settings: Settings) -> IndexRecord | None:
         """The index that a question under these settings searches; None where the workspace has no documents at all.
 
@@ -73,14 +94,35 @@ class Workspace:
         if not self.catalogue.documents():
             return None
         self.check(settings)
+        found = plans.nearest((index.plan for index in self.catalogue.indexes()), settings.plan())
+        why = f" (the nearest one there is differs: {', '.join(found)})" if found else ""
         raise RagError(
-            "There is no index for these settings yet (chunker, size, overlap, embedder and language are part of it). "
+            f"There is no index for these settings yet{why}. "
             "Press Build index on the page, or run `python -m rag index` with the same --set."
         )
+
+    def read(self, settings: Settings, work: Callable[[View], T]) -> T | None:
+        """What ``work`` makes of one state of the index of these settings, as a sync may go on meanwhile; None where
+        the workspace has no documents at all. Raises as ``index``.
+        """
+
+        def current() -> View | None:
+            index = self.index(settings)
+            return index and reading.view(self.catalogue, index)
+
+        return reading.consistent(current, work)
 
     def check(self, settings: Settings) -> None:
         """Raises IndexMismatchError where the documents are indexed with other embedders only."""
         indexing.check_embedder(self.catalogue, self.embedder(settings.embedder), settings)
+
+    def add_paths(self, paths: Sequence[Path], progress: Progress = library.quiet) -> SyncReport:
+        """Load files and folders; see ``rag.library.add_paths``. PDFs by the loader that the environment names."""
+        return library.add_paths(self.catalogue, paths, progress, self.environment.pdf_loader)
+
+    def add_upload(self, path: Path, name: str) -> SyncReport:
+        """Load one uploaded file; see ``rag.library.add_upload``."""
+        return library.add_upload(self.catalogue, path, name, self.environment.pdf_loader)
 
     def build(self, settings: Settings, progress: Progress = library.quiet, **options: bool) -> SyncReport:
         """Bring the index of these settings in line with the documents; see ``rag.indexing.build``."""
@@ -89,16 +131,48 @@ class Workspace:
         return indexing.build(self.store, self.catalogue, embedder, settings, folder, progress, **options)
 
     def start(self, settings: Settings, progress: Progress = library.quiet) -> SyncReport:
-        """On the default workspace's first start add the shipped samples; then see to it that the index is whole.
+        """On the default workspace's first start add the shipped samples, later bring those that are there up to date;
+        then see to it that the index is whole.
 
         Fast when nothing changed.
         """
         report = SyncReport()
         if self.store.workspace == DEFAULT_WORKSPACE and not self.catalogue.samples():
             report = library.add_paths(self.catalogue, [SAMPLES_FOLDER], progress)
+        else:
+            report = library.refresh_samples(self.catalogue, progress)
         if not self.catalogue.documents():
             return report
         return report + self.build(settings, progress)
+
+    def drop(self, fingerprint: str, progress: Progress = library.quiet) -> None:
+        """Remove an index and all its chunks, once nobody is writing; the documents and the other indexes stay.
+
+        Raises RagError where there is no such index.
+        """
+        if self.catalogue.index(fingerprint) is None:
+            raise RagError(f"There is no index {fingerprint}. `python -m rag indexes` lists those there are.")
+        with indexing.alone(self.store, self.catalogue, self.environment.data_folder, progress):
+            indexing.drop(self.store, self.catalogue, fingerprint)
+
+    def prune(self, progress: Progress = library.quiet) -> None:
+        """Take documents that were removed out of every index, which needs no model."""
+        indexing.prune(self.store, self.catalogue, self.environment.data_folder, progress)
+
+    def index_sizes(self) -> dict[str, IndexSize]:
+        """By fingerprint, the chunks that are stored (counted by the server) and an estimate of their megabytes.
+
+        Estimated from vector size and the documents' characters, by what indexes measured on disk: the server does not
+        tell, and may be far away.
+        """
+        characters = {record.id: record.characters for record in self.catalogue.documents()}
+        sizes = {}
+        for index in self.catalogue.indexes():
+            chunks = self.store.count(index.fingerprint)
+            text = sum(characters.get(name, 0) for name in self.catalogue.indexed(index.fingerprint))
+            size = chunks * (BYTES_A_CHUNK + BYTES_A_NUMBER * index.dimensions) + text * BYTES_A_CHARACTER
+            sizes[index.fingerprint] = IndexSize(chunks, round(size / 1_000_000, 3))
+        return sizes
 
     def remove(self) -> None:
         """Delete the whole workspace: its chunks, its documents, everything."""

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 from weaviate import WeaviateClient
 
-from rag import library
+from rag import indexing, leases, library
 from rag import workspace as workspace_module
 from rag.catalogue import SAMPLES_REMOVED
 from rag.environment import Environment
-from rag.errors import IndexMismatchError, RagError
+from rag.errors import Cancelled, IndexMismatchError, RagError
 from rag.library import SyncReport
 from rag.weaviate import connection
 from rag.workspace import Workspace
@@ -62,7 +63,7 @@ def test_another_model_is_stopped_before_anything_is_written(workspace: Workspac
     assert stored(workspace) == [("a.txt", KILNS)]
 
     built = workspace.build(settings_for("m2"), rebuild=True)
-    assert built == SyncReport(added=("a.txt", "b.txt"), stored=2)
+    assert built == SyncReport(added=("a.txt", "b.txt"), stored=2, differences=("embedder m1 → m2",))
     assert workspace.index(settings_for("m2")).dimensions == 12
     with pytest.raises(IndexMismatchError, match="m3"):
         workspace.build(settings_for("m3"))
@@ -125,6 +126,52 @@ def test_two_that_build_at_once_both_end_with_the_same_whole_index(environment: 
     assert [report.failed for report in reports] == [(), (), ()]
     with connection.connected(environment) as own:
         assert len(stored(open_test_workspace(own, environment, m1(), name=name))) == 12
+
+
+def test_who_waits_for_another_sync_says_so_and_can_be_cancelled(workspace: Workspace, tmp_path: Path) -> None:
+    sync(workspace, write_files(tmp_path / "files", a_txt=KILNS))
+    told: list[str] = []
+
+    def stop(message: str, fraction: float | None = None) -> None:
+        told.append(message)
+        raise Cancelled
+
+    with indexing.only_one(workspace.environment.data_folder, workspace.store.workspace), pytest.raises(Cancelled):
+        workspace.build(settings_for(), stop)
+    assert told == ["Waiting for another sync of these documents"]
+    assert workspace.build(settings_for()).kept == ("a.txt",)
+
+
+def test_another_machine_that_is_syncing_is_waited_for_and_one_that_died_only_for_its_lease(
+    workspace: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sync(workspace, write_files(tmp_path / "files", a_txt=KILNS))
+    assert workspace.catalogue.writer()[1] == 0.0  # given back
+    workspace.catalogue.set_writer("another machine", time.time() + 1.2)
+    told: list[str] = []
+    assert workspace.build(settings_for(), lambda message, fraction=None: told.append(message)).kept == ("a.txt",)
+    assert set(told) == {"Waiting for another machine's sync of these documents"} and 2 <= len(told) <= 4
+    # A sync of this machine that was killed holds up nobody here.
+    own = leases.holder_of(workspace.environment.data_folder)
+    workspace.catalogue.set_writer(own, time.time() + 100)
+    told.clear()
+    workspace.build(settings_for(), lambda message, fraction=None: told.append(message))
+    assert told == []
+    monkeypatch.setattr(leases, "PATIENCE_SECONDS", 0.1)
+    workspace.catalogue.set_writer("another machine", time.time() + 100)
+    with pytest.raises(RagError, match="Another machine has been syncing these documents"):
+        workspace.drop(settings_for().fingerprint())
+    assert len(stored(workspace)) == 1
+
+
+def test_a_lease_is_renewed_while_the_work_goes_on(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(leases, "RENEW_SECONDS", 0.05)
+    with leases.leased(workspace.catalogue, "me", lambda *arguments: None):
+        first = workspace.catalogue.writer()
+        time.sleep(0.5)
+        holder, until = workspace.catalogue.writer()
+        assert holder == first[0] == "me" and until > first[1] > time.time()
+    assert workspace.catalogue.writer() == ("me", 0.0)
 
 
 def test_a_file_name_that_is_no_text_is_cleaned(workspace: Workspace, tmp_path: Path) -> None:

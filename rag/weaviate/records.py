@@ -6,7 +6,7 @@ import base64
 import json
 import uuid
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,7 +23,7 @@ from rag.weaviate.tenants import DEFAULT_WORKSPACE, Tenants, exact_property, sto
 COLLECTION = "FunnelCatalogue"
 EVERYWHERE = "-"
 PAGE = 500
-PAGE_WITH_BODIES = 20
+PAGE_WITH_BODIES = 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,17 +44,15 @@ class Records:
 
     def put(self, kind: str, key: str, summary: dict, body: Any = None, fingerprint: str = EVERYWHERE) -> None:
         """Write one record, replacing the one with the same kind, index and key."""
+        self.put_many(kind, [Record(key, summary, body)], fingerprint)
+
+    def put_many(self, kind: str, records: Sequence[Record], fingerprint: str = EVERYWHERE) -> None:
+        """Write records, each at one stroke, replacing those with the same kind, index and key."""
         self._tenants.prepare(COLLECTION, self._create)
-        properties = {
-            "kind": kind,
-            "fingerprint": fingerprint,
-            "key": key,
-            "summary": json.dumps(summary),
-            "body": "" if body is None else pack(body),
-        }
-        item = DataObject(uuid=_record_id(kind, key, fingerprint), properties=properties)
-        for reason in self._tenants.insert(COLLECTION, [item]).values():
-            raise StoreError(f"The catalogue could not be written: {reason}")
+        for begin in range(0, len(records), PAGE_WITH_BODIES):
+            items = [_stored(kind, record, fingerprint) for record in records[begin : begin + PAGE_WITH_BODIES]]
+            for reason in self._tenants.insert(COLLECTION, items).values():
+                raise StoreError(f"The catalogue could not be written: {reason}")
 
     def all(self, kind: str, fingerprint: str = EVERYWHERE, bodies: bool = False) -> Iterator[Record]:
         """Every record of that kind and index, in the order of their keys."""
@@ -88,6 +86,29 @@ class Records:
             item = self._tenants.tenant(COLLECTION).query.fetch_object_by_id(_record_id(kind, key, fingerprint))
         return _record(item.properties) if item else None
 
+    def some(
+        self, kind: str, keys: Iterable[str], fingerprint: str = EVERYWHERE, bodies: bool = False
+    ) -> Iterator[Record]:
+        """The records with those keys, as far as they are there, in no order."""
+        ids = [_record_id(kind, key, fingerprint) for key in keys]
+        if not ids or not self._tenants.known(COLLECTION):
+            return
+        fields = ["key", "summary"] + (["body"] if bodies else [])
+        size = PAGE_WITH_BODIES if bodies else PAGE
+        for begin in range(0, len(ids), size):
+            wanted = ids[begin : begin + size]
+            with translated("read the catalogue"):
+                query = self._tenants.tenant(COLLECTION).query
+                page = query.fetch_objects_by_ids(wanted, limit=len(wanted), return_properties=fields).objects
+            yield from (_record(item.properties) for item in page)
+
+    def delete_many(self, kind: str, keys: Iterable[str], fingerprint: str = EVERYWHERE) -> None:
+        """Remove records; those that are not there are no error."""
+        ids = [_record_id(kind, key, fingerprint) for key in keys]
+        if ids and self._tenants.known(COLLECTION):
+            for begin in range(0, len(ids), PAGE):
+                self._tenants.delete(COLLECTION, ids[begin : begin + PAGE])
+
     def delete(self, kind: str, key: str, fingerprint: str = EVERYWHERE) -> None:
         """Remove one record; one that is not there is no error."""
         if self._tenants.known(COLLECTION):
@@ -118,6 +139,17 @@ def pack(value: Any) -> str:
 def unpack(text: str) -> Any:
     """The inverse of ``pack``."""
     return json.loads(zlib.decompress(base64.b85decode(text)).decode("utf-8", "surrogatepass"))
+
+
+def _stored(kind: str, record: Record, fingerprint: str) -> DataObject:
+    properties = {
+        "kind": kind,
+        "fingerprint": fingerprint,
+        "key": record.key,
+        "summary": json.dumps(record.summary),
+        "body": "" if record.body is None else pack(record.body),
+    }
+    return DataObject(uuid=_record_id(kind, record.key, fingerprint), properties=properties)
 
 
 def _record(properties: dict[str, Any]) -> Record:

@@ -9,7 +9,9 @@ from __future__ import annotations
 import re
 import threading
 from collections import OrderedDict
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 from weaviate import WeaviateClient
@@ -29,7 +31,11 @@ from rag.weaviate.tenants import (
 
 WRITE_BATCH = 500
 PAGE = 500
+SCAN_PAGE = 2000
+MOST_RESULTS = 10_000  # the server's own bound (QUERY_MAXIMUM_RESULTS)
 CHUNK_CACHE = 20_000
+Visible = Mapping[str, Collection[str]]
+NOTHING_WRITTEN: Visible = MappingProxyType({})
 _EXPLAINED = re.compile(r"BM25F_(\S+?)_(frequency|propLength):([0-9.]+)")
 
 
@@ -113,6 +119,15 @@ class Store:
                 return found
             position = page[-1].properties["position"]
 
+    def all_ids(self, fingerprint: str) -> dict[str, set[str]]:
+        """The ids of everything that is stored, by document id; read in the order of the ids, page by page."""
+        found: dict[str, set[str]] = {}
+        tenant = self._tenants.tenant(collection_name(fingerprint))
+        with translated("list the chunks"):
+            for item in tenant.iterator(return_properties=["document_id"], cache_size=SCAN_PAGE):
+                found.setdefault(item.properties["document_id"], set()).add(str(item.uuid))
+        return found
+
     def delete_chunks(self, fingerprint: str, ids: Iterable[str]) -> None:
         """Remove chunks by id; ids that are not there are no error."""
         ids = list(ids)
@@ -147,48 +162,71 @@ class Store:
                 self._chunks.popitem(last=False)
         return {chunk_id: found[chunk_id] for chunk_id in ids if chunk_id in found}
 
-    def dense(self, fingerprint: str, vector: np.ndarray, limit: int) -> tuple[Hit, ...]:
-        """The nearest chunks: score is cosine similarity (-1 to 1, higher is nearer), ``why`` the cosine distance."""
-        if limit < 1:
-            return ()
-        with translated("search by meaning"):
-            objects = (
-                self._tenants.tenant(collection_name(fingerprint))
-                .query.near_vector(
-                    np.asarray(vector, dtype=np.float32).tolist(),
-                    limit=limit,
-                    return_properties=[],
-                    return_metadata=MetadataQuery(distance=True),
-                )
-                .objects
-            )
-        found = [(str(item.uuid), 1 - item.metadata.distance, {"distance": item.metadata.distance}) for item in objects]
-        return _ranked(found)
+    def dense(
+        self,
+        fingerprint: str,
+        vector: np.ndarray,
+        limit: int,
+        visible: Visible = NOTHING_WRITTEN,
+        documents: Sequence[str] = (),
+    ) -> tuple[Hit, ...]:
+        """The nearest chunks: score is cosine similarity (-1 to 1, higher is nearer), ``why`` the cosine distance.
 
-    def sparse(self, fingerprint: str, terms: Sequence[str], limit: int, heading_weight: int) -> tuple[Hit, ...]:
+        ``visible`` has, by id of a document that is being written, the chunks to be seen of it; ``documents`` are the
+        ids of those to search, all where there are none.
+        """
+        wanted = np.asarray(vector, dtype=np.float32).tolist()
+
+        def search(count: int) -> list:
+            with translated("search by meaning"):
+                query = self._tenants.tenant(collection_name(fingerprint)).query
+                return query.near_vector(
+                    wanted,
+                    limit=count,
+                    filters=_only(documents),
+                    return_properties=["document_id"] if visible else [],
+                    return_metadata=MetadataQuery(distance=True),
+                ).objects
+
+        found = _seen(search, limit, visible)
+        return _ranked(
+            (str(item.uuid), 1 - item.metadata.distance, {"distance": item.metadata.distance}) for item in found
+        )
+
+    def sparse(
+        self,
+        fingerprint: str,
+        terms: Sequence[str],
+        limit: int,
+        heading_weight: int,
+        visible: Visible = NOTHING_WRITTEN,
+        documents: Sequence[str] = (),
+    ) -> tuple[Hit, ...]:
         """The best chunks by BM25 over analysed text and headings: score is the sum, ``why`` has the matched terms.
 
-        The weight is a whole number because the server reads any other as 0.
+        ``visible`` and ``documents`` as for ``dense``. The weight is a whole number because the server reads any other
+        as 0.
         """
-        if limit < 1 or not terms:
+        if not terms:
             return ()
         fields = ["analysed"] + ([f"heading^{heading_weight:d}"] if heading_weight > 0 else [])
-        with translated("search by keywords"):
-            objects = (
-                self._tenants.tenant(collection_name(fingerprint))
-                .query.bm25(
+
+        def search(count: int) -> list:
+            with translated("search by keywords"):
+                query = self._tenants.tenant(collection_name(fingerprint)).query
+                return query.bm25(
                     " ".join(terms),
                     query_properties=fields,
-                    limit=limit,
-                    return_properties=[],
+                    limit=count,
+                    filters=_only(documents),
+                    return_properties=["document_id"] if visible else [],
                     return_metadata=MetadataQuery(score=True, explain_score=True),
-                )
-                .objects
-            )
-        found = [
-            (str(item.uuid), item.metadata.score, {"terms": _matched(item.metadata.explain_score)}) for item in objects
-        ]
-        return _ranked(found)
+                ).objects
+
+        found = _seen(search, limit, visible)
+        return _ranked(
+            (str(item.uuid), item.metadata.score, {"terms": _matched(item.metadata.explain_score)}) for item in found
+        )
 
     def server_hybrid(self, fingerprint: str, terms: Sequence[str], vector: np.ndarray, alpha: float, limit: int):
         """Weaviate's own ranked fusion of both legs, as hits: what our RRF is checked against."""
@@ -213,6 +251,27 @@ class Store:
 def collection_name(fingerprint: str) -> str:
     """The collection that holds the chunks of that index."""
     return f"FunnelChunks_{fingerprint}"
+
+
+def _only(documents: Sequence[str]) -> Any:
+    return Filter.by_property("document_id").contains_any(list(documents)) if documents else None
+
+
+def _seen(search: Callable[[int], list], limit: int, visible: Visible) -> list:
+    """The first ``limit`` objects that are to be seen; more is asked for until there are so many, or no more at all."""
+    count = min(limit * 2, MOST_RESULTS) if visible else limit
+    while limit > 0:
+        found = search(count)
+        seen = [item for item in found if not visible or _is_seen(item, visible)]
+        if len(seen) >= limit or len(found) < count or count >= MOST_RESULTS:
+            return seen[:limit]
+        count = min(count * 4, MOST_RESULTS)
+    return []
+
+
+def _is_seen(item: Any, visible: Visible) -> bool:
+    document_id = item.properties["document_id"]
+    return document_id not in visible or str(item.uuid) in visible[document_id]
 
 
 def _matched(explanation: str | None) -> dict[str, dict[str, float]]:
