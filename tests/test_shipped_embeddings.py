@@ -22,7 +22,7 @@ def script():
 
 def test_every_sample_chunk_of_both_presets_has_a_shipped_vector_that_a_new_run_gives_again():
     embedder = embedders.build("minilm", Environment())
-    texts = script().sample_texts()
+    texts = script().sample_texts(embedder)
     shipped = read_shipped(embedders.shipped_files(embedder)[0], embedder)
     keys = [text_key(embedder, text)[:KEY_BYTES] for text in texts]
     assert [key for key in keys if key not in shipped] == []
