@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -12,10 +13,13 @@ from bs4 import BeautifulSoup, Tag
 from streamlit.testing.v1 import AppTest
 
 import rag.environment
-from pages.shared import opening, start
-from rag import library
+from pages.shared import jobs, opening, start
+from pages.shared.errors import attempt
+from rag import indexing, library
 from rag.catalogue import SAMPLES_PRESENT
 from rag.environment import PROJECT_FOLDER, Environment
+from rag.reports import SyncReport, quiet
+from rag.settings import Settings
 from rag.weaviate import connection
 from rag.workspace import Workspace, open_workspace
 from tests.support import fresh_name
@@ -65,6 +69,26 @@ def opened_anew(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     made[0].close()
 
 
+class Held:
+    """Builds of indexes that begin and then wait, telling of their progress, until they are released or called off."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch):
+        self._go = threading.Event()
+        self._build = indexing.build
+        self.begun: list[Settings] = []
+        monkeypatch.setattr(indexing, "build", self)
+
+    def __call__(self, store, catalogue, embedder, settings, folder, progress=quiet, **named) -> SyncReport:
+        self.begun.append(settings)
+        while not self._go.wait(0.02):
+            progress("Indexing heron.md", 0.25)
+        return self._build(store, catalogue, embedder, settings, folder, progress, **named)
+
+    def release(self) -> None:
+        """Let them go on."""
+        self._go.set()
+
+
 class Browser:
     """One browser session: AppTest, with what the pages draw as HTML."""
 
@@ -83,14 +107,31 @@ class Browser:
         return self.sound()
 
     def press(self, key: str) -> Browser:
-        """Press the button with that key."""
+        """Press the button with that key, and wait for the work that this begins."""
         self.app.button(key=key).click().run()
+        return self.settle()
+
+    def settle(self) -> Browser:
+        """Wait until all work on the workspace has ended and the page has taken note, as it does by itself."""
+        workspace, _ = attempt(lambda: self.workspace)
+        if workspace is None or "jobs" not in self.app.session_state:
+            return self.sound()  # there is none to work on
+        lane = jobs.lane(workspace)
+        while lane.jobs() or self.app.session_state["jobs"]:
+            for job in lane.jobs():
+                job.message(SECONDS)
+            self.app.run()
+            self.sound()
         return self.sound()
+
+    @property
+    def generation(self) -> int:
+        """A part of the keys of the knobs' widgets."""
+        return self.app.session_state["generation"] if "generation" in self.app.session_state else 0
 
     def widget(self, name: str):
         """The widget of a knob."""
-        generation = self.app.session_state["generation"] if "generation" in self.app.session_state else 0
-        return self.app.get_by_key(f"_{name}_{generation}")
+        return self.app.get_by_key(f"_{name}_{self.generation}")
 
     def knob(self, name: str, value: object) -> Browser:
         """Move one live knob."""
@@ -108,6 +149,12 @@ class Browser:
         self.app.switch_page(page).run()
         return self.sound()
 
+    def part(self, name: str) -> Browser:
+        """Choose a tab of the Documents page."""
+        self.app.session_state["documents_part"] = name
+        self.app.run()
+        return self.sound()
+
     def parts(self, selector: str) -> list[Tag]:
         """Everything drawn as HTML that fits the selector, in order."""
         return [found for html in self.app.html for found in BeautifulSoup(html.value, "lxml").select(selector)]
@@ -123,4 +170,4 @@ class Browser:
     @property
     def workspace(self) -> Workspace:
         """The workspace that the pages use."""
-        return opening.opening(rag.environment.read()).watch().workspace
+        return start.opening(rag.environment.read()).watch().workspace

@@ -1,10 +1,8 @@
-"""The Documents page, run in this process on a real server: what is listed, added, refused and removed."""
+"""The Documents part of the page, run in this process on a real server: what is listed, added, refused and removed."""
 
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 import streamlit as st
@@ -12,51 +10,19 @@ from pypdf import PdfWriter
 from reportlab.pdfgen.canvas import Canvas
 
 from pages.shared import documents
-from rag import indexing, library, workspace
-from rag.environment import Environment
+from rag import indexing, library
 from rag.errors import StoreError
-from rag.settings import BASELINE, FUNNEL
-from tests.page_support import Browser, use
-from tests.support import fresh_name
+from rag.settings import FUNNEL
+from tests.documents_support import LAPWING, OWL, PAGE, add, documents_page, failures, listed, table
+from tests.page_support import Browser
 
-LAPWING = "# Lapwing\n\nThe Lapwing is an electric car with five doors.\n"
-FAQ = "question,answer\nHow many seats are there?,There are five seats in two rows.\n"
-OWL = "# Owl\n\nThe Owl is a lorry with a crane that lifts three tonnes.\n"
-COLUMNS = {"documents": "Characters", "report": "What happened", "indexes": "In use"}
-PAGE = "pages/4_Documents.py"
+__all__ = ["documents_page"]
 
 
 @pytest.fixture
-def browser(environment: Environment, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Browser]:
+def browser(documents_page: Browser) -> Browser:
     """A new session on the Documents page of a new workspace, whose samples are two small files."""
-    for name, text in (("lapwing.md", LAPWING), ("faq.csv", FAQ)):
-        (tmp_path / name).write_text(text, encoding="utf-8")
-    monkeypatch.setattr(library, "SAMPLES_FOLDER", tmp_path)
-    monkeypatch.setattr(workspace, "SAMPLES_FOLDER", tmp_path)
-    name = fresh_name()
-    monkeypatch.setattr(workspace, "DEFAULT_WORKSPACE", name)  # the one that begins with the samples
-    use(monkeypatch, environment, name)
-    yield Browser().go(PAGE)
-    st.cache_resource.clear()
-
-
-def table(browser: Browser, name: str) -> list[dict[str, object]]:
-    """The rows of a table on the page, which is known by a column that it alone has; none where it is not drawn."""
-    frames = [frame.value for frame in browser.app.dataframe]
-    return next((frame.to_dict("records") for frame in frames if COLUMNS[name] in frame.columns), [])
-
-
-def listed(browser: Browser) -> dict[str, str]:
-    """Name and state of every document in the table."""
-    return {row["Document"]: row["Indexed"] for row in table(browser, "documents")}
-
-
-def add(browser: Browser, **files: bytes) -> dict[str, str]:
-    """Send the files; what the page says became of each. ``a_md=b"..."`` sends a.md."""
-    named = [(".".join(name.rsplit("_", 1)), data, "application/octet-stream") for name, data in files.items()]
-    browser.app.file_uploader(key="_files").set_value(named)
-    browser.press("add_files")
-    return {row["Document"]: row["What happened"] for row in table(browser, "report")}
+    return documents_page
 
 
 def a_pdf(*texts: str) -> bytes:
@@ -79,18 +45,18 @@ def locked(data: bytes, user: str = "secret", owner: str | None = None) -> bytes
     return target.getvalue()
 
 
-def test_the_table_shows_what_is_indexed(browser: Browser) -> None:
+def test_the_table_shows_what_is_indexed_and_how_it_is_cut(browser: Browser) -> None:
     rows = table(browser, "documents")
-    assert [(row["Document"], row["From"], row["Chunks"], row["Indexed"]) for row in rows] == [
-        ("faq.csv", "sample", 1, "yes"),
-        ("lapwing.md", "sample", 1, "yes"),
+    assert [(row["Document"], row["From"], row["Chunks"], row["State"], row["Chunker"]) for row in rows] == [
+        ("faq.csv", "sample", 1, "indexed", "recursive"),
+        ("lapwing.md", "sample", 1, "indexed", "recursive"),
     ]
-    assert rows[1]["Characters"] == len(LAPWING) and rows[1]["Sections"] == 1
-    assert [row["In use"] for row in table(browser, "indexes")] == [True]
-    assert table(browser, "indexes")[0]["State"] == "up to date"
+    assert rows[1]["Characters"] == len(LAPWING) and rows[1]["Sections"] == 1 and rows[1]["Kind"] == "markdown"
+    assert all(row["Recommended"] for row in rows)
+    assert [heading.value for heading in browser.app.subheader] == ["Add files", "2 documents, 2 chunks"]
 
 
-def test_files_are_added_and_those_that_cannot_be_read_are_named_with_the_reason(browser: Browser) -> None:
+def test_files_are_added_and_those_that_cannot_be_read_stay_as_rows_with_their_reason(browser: Browser) -> None:
     happened = add(
         browser,
         owl_md=OWL.encode(),
@@ -99,26 +65,39 @@ def test_files_are_added_and_those_that_cannot_be_read_are_named_with_the_reason
         locked_pdf=locked(a_pdf("hidden")),
         broken_pdf=b"%PDF-1.7 and then nothing",
     )
-    assert (happened["owl.md"], happened["good.pdf"]) == ("added", "added")
-    assert happened["blank.pdf"] == "not added: no text found (perhaps a scan)"
-    assert happened["locked.pdf"] == "not added: needs a password"
-    assert happened["broken.pdf"].startswith("not added: ")
+    assert happened == {"owl.md": "added", "good.pdf": "added"}
+    failed = failures(browser)
+    assert failed["blank.pdf"] == "no text found (perhaps a scan)"
+    assert failed["locked.pdf"] == "needs a password"
+    assert set(failed) == {"blank.pdf", "broken.pdf", "locked.pdf"}
     assert browser.app.warning[0].value == "3 of 5 could not be added. The rest is in."
-    assert listed(browser) == {name: "yes" for name in ("faq.csv", "good.pdf", "lapwing.md", "owl.md")}
-    browser.go("app.py").ask("How much does the crane of the Owl lift?")
+    assert listed(browser) == {name: "indexed" for name in ("faq.csv", "good.pdf", "lapwing.md", "owl.md")}
+
+    browser.press("dismiss_report").go("app.py").ask("How much does the crane of the Owl lift?")
     assert "lifts three tonnes. [Source 1]" in browser.texts(".rf-answer .rf-text")[0]
+    browser.go(PAGE)
+    assert failures(browser) == failed, "they stay until they are dismissed or read"
+    add(browser, locked_pdf=a_pdf("The Finch is a sledge with two runners."))
+    assert set(failures(browser)) == {"blank.pdf", "broken.pdf"}
+    browser.press("dismiss_0")
+    assert set(failures(browser)) == {"broken.pdf"}
+    assert failures(Browser().go(PAGE)) == failures(browser), "everybody sees them"
+    browser.press("dismiss_0")
+    assert failures(browser) == {}
 
 
 def test_files_without_text_are_each_named_beside_a_good_one(browser: Browser) -> None:
     """B06: a scan of two pages, an empty file, one of spaces and newlines, and a good one, uploaded together."""
     happened = add(browser, scan_pdf=a_pdf("", ""), empty_txt=b"", blank_txt=b"  \n\n \n", owl_md=OWL.encode())
-    assert happened == {
-        "scan.pdf": "not added: no text found (perhaps a scan)",
-        "empty.txt": "not added: no text found",
-        "blank.txt": "not added: no text found",
-        "owl.md": "added",
+    assert happened == {"owl.md": "added"}
+    assert failures(browser) == {
+        "scan.pdf": "no text found (perhaps a scan)",
+        "empty.txt": "no text found",
+        "blank.txt": "no text found",
     }
-    assert listed(browser) == {name: "yes" for name in ("faq.csv", "lapwing.md", "owl.md")}
+    assert listed(browser) == {name: "indexed" for name in ("faq.csv", "lapwing.md", "owl.md")}
+    browser.press("dismiss_all")
+    assert failures(browser) == {}
     browser.go("app.py").ask("How much does the crane of the Owl lift?")
     places = " ".join(browser.texts("details.rf-source summary"))
     assert "owl.md" in places and not [name for name in ("scan", "empty", "blank") if name in places]
@@ -132,8 +111,18 @@ def test_an_owners_password_does_not_lock_a_file_out_and_a_users_only_that_one(b
         locked_pdf=locked(a_pdf("hidden"), "x"),
         plain_pdf=a_pdf("The Finch is a sledge with two runners."),
     )
-    assert happened == {"guarded.pdf": "added", "locked.pdf": "not added: needs a password", "plain.pdf": "added"}
+    assert happened == {"guarded.pdf": "added", "plain.pdf": "added"}
+    assert failures(browser) == {"locked.pdf": "needs a password"}
     assert set(listed(browser)) == {"faq.csv", "guarded.pdf", "lapwing.md", "plain.pdf"}
+
+
+def test_pages_without_text_are_noticed_in_the_row_and_in_full(browser: Browser) -> None:
+    add(browser, report_pdf=a_pdf(*["The Wren is a bicycle with eleven gears."] * 8, "", ""))
+    [row] = [row for row in table(browser, "documents") if row["Document"] == "report.pdf"]
+    assert row["State"] == "indexed" and "2 of 10 pages without text" in row["Notices"]
+    [report] = [record for record in browser.workspace.catalogue.documents() if record.name == "report.pdf"]
+    browser.app.selectbox(key="_document").set_value(report.id).run()
+    assert any("2 of 10 pages without text" in caption.value for caption in browser.sound().app.caption)
 
 
 def test_a_file_sent_twice_is_kept_and_a_changed_one_replaced(browser: Browser) -> None:
@@ -145,11 +134,19 @@ def test_a_file_sent_twice_is_kept_and_a_changed_one_replaced(browser: Browser) 
     assert not [text for text in browser.texts(".rf-passage") if "three tonnes" in text]
 
 
+def test_the_same_bytes_under_another_name_are_not_doubled(browser: Browser) -> None:
+    add(browser, owl_md=OWL.encode())
+    happened = add(browser, crane_md=OWL.encode())
+    assert happened["crane.md"] == "already here, unchanged"
+    assert "owl.md" in happened[""]
+    assert "crane.md" not in listed(browser)
+
+
 def test_a_name_that_looks_like_a_path_stays_a_name(browser: Browser) -> None:
     browser.app.file_uploader(key="_files").upload("../../*odd* <b>.md", OWL.encode())
     browser.press("add_files")
     [shown] = table(browser, "report")
-    assert "*odd* <b>.md" in shown["Document"] and listed(browser)[shown["Document"]] == "yes"
+    assert "*odd* <b>.md" in shown["Document"] and listed(browser)[shown["Document"]] == "indexed"
 
 
 def test_sending_nothing_says_what_to_do(browser: Browser) -> None:
@@ -161,10 +158,10 @@ def test_a_removed_document_leaves_the_table_and_the_answers(browser: Browser) -
     add(browser, owl_md=OWL.encode())
     assert browser.app.button(key="remove_documents").disabled
     [owl] = [record for record in browser.workspace.catalogue.documents() if record.name == "owl.md"]
-    browser.app.multiselect(key="_to_remove").set_value([owl.id]).run()
+    browser.app.multiselect(key="_to_remove").set_value([owl.source]).run()
     browser.press("remove_documents")
     assert table(browser, "report") == [{"Document": "owl.md", "What happened": "removed"}]
-    assert listed(browser) == {"faq.csv": "yes", "lapwing.md": "yes"}
+    assert listed(browser) == {"faq.csv": "indexed", "lapwing.md": "indexed"}
     browser.go("app.py").ask("How much does the crane of the Owl lift?")
     assert not [place for place in browser.texts("details.rf-source summary") if "owl.md" in place]
 
@@ -172,17 +169,19 @@ def test_a_removed_document_leaves_the_table_and_the_answers(browser: Browser) -
 def test_removed_samples_never_come_back(browser: Browser) -> None:
     add(browser, owl_md=OWL.encode())
     browser.press("remove_samples")
-    assert listed(browser) == {"owl.md": "yes"}
+    assert listed(browser) == {"owl.md": "indexed"}
     st.cache_resource.clear()  # as after a restart of the app
     again = Browser().go(PAGE)
-    assert listed(again) == {"owl.md": "yes"}
+    assert listed(again) == {"owl.md": "indexed"}
     assert not [button for button in again.app.button if button.key == "remove_samples"]
 
 
-def test_with_no_documents_both_pages_say_what_to_do(browser: Browser) -> None:
+def test_with_no_documents_every_part_says_what_to_do(browser: Browser) -> None:
     browser.press("remove_samples")
     assert listed(browser) == {}
-    assert browser.app.info[0].value.startswith("There are no documents yet. Add files below")
+    assert browser.app.info[0].value.startswith("There are no documents yet. Add files above")
+    assert browser.part("Cuts").app.info[0].value.startswith("There are no documents yet. Add files under Documents")
+    assert browser.part("Folders").app.info[0].value.startswith("No folder is watched yet.")
     browser.go("app.py")
     assert browser.app.info[0].value.startswith("There are no documents yet. Add some on the Documents page")
     browser.ask("How many doors has it?")
@@ -192,18 +191,20 @@ def test_with_no_documents_both_pages_say_what_to_do(browser: Browser) -> None:
     assert add(browser, owl_md=OWL.encode()) == {"owl.md": "added"}
 
 
-def test_another_index_that_is_behind_is_named_and_brought_up_to_date_when_chosen(browser: Browser) -> None:
-    browser.go("app.py").press("preset_baseline").press("preset_full").go(PAGE)
-    add(browser, owl_md=OWL.encode())
-    states = {row["Chunker"]: (row["State"], row["In use"]) for row in table(browser, "indexes")}
-    assert states == {"paragraph": ("1 document behind", False), "recursive": ("up to date", True)}
-    browser.go("app.py").press("preset_baseline").go(PAGE)
-    states = {row["Chunker"]: (row["State"], row["In use"]) for row in table(browser, "indexes")}
-    assert states == {"paragraph": ("up to date", True), "recursive": ("up to date", False)}
-    assert browser.app.session_state["settings"] == BASELINE
+def test_many_documents_are_found_by_a_part_of_their_name_or_by_their_state(browser: Browser) -> None:
+    add(
+        browser, **{f"part_{number}_md": f"# Part {number}\n\nPart {number} is blue.\n".encode() for number in range(9)}
+    )
+    assert len(listed(browser)) == 11
+    browser.app.text_input(key="_find").set_value("PART_3").run()
+    assert list(listed(browser)) == ["part_3.md"]
+    assert browser.app.selectbox(key="_document").options == ["part_3.md"]
+    browser.app.text_input(key="_find").set_value("").run()
+    browser.app.toggle(key="_attention").set_value(True).run()
+    assert listed(browser) == {}
 
 
-def test_an_error_while_indexing_is_shown_and_the_documents_are_kept(
+def test_an_error_while_indexing_is_shown_until_dismissed_and_what_is_behind_is_brought_up_to_date(
     browser: Browser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def broken(*arguments: object, **named: object) -> None:
@@ -214,8 +215,13 @@ def test_an_error_while_indexing_is_shown_and_the_documents_are_kept(
         browser.app.file_uploader(key="_files").upload("owl.md", OWL.encode())
         browser.press("add_files")
         assert browser.errors() == ["Weaviate could not write: the disk is full."]
-        assert listed(browser) == {"faq.csv": "yes", "lapwing.md": "yes", "owl.md": "not yet"}
+        assert listed(browser) == {"faq.csv": "indexed", "lapwing.md": "indexed", "owl.md": "not in this index yet"}
     assert browser.app.session_state["settings"] == FUNNEL
+    browser.go("app.py").go(PAGE)
+    assert browser.errors(), "it stays until it was read"
+    assert browser.press("dismiss_errors").errors() == []
+    browser.press("catch_up")
+    assert set(listed(browser).values()) == {"indexed"}
 
 
 def test_a_chat_survives_what_happens_to_the_documents(browser: Browser) -> None:
@@ -225,10 +231,40 @@ def test_a_chat_survives_what_happens_to_the_documents(browser: Browser) -> None
     assert browser.go("app.py").texts(".rf-answer, .rf-legend, .rf-funnel") == answer
 
 
+def test_a_document_gets_a_chunker_of_its_own_and_everybody_begins_with_it(browser: Browser) -> None:
+    [lapwing] = [record for record in browser.workspace.catalogue.documents() if record.name == "lapwing.md"]
+    browser.app.selectbox(key="_document").set_value(lapwing.id).run()
+    assert any(text.value.startswith("Recommended chunker: ") for text in browser.app.markdown)
+    browser.app.selectbox(key=f"_own_{lapwing.id}_").set_value("paragraph").run()
+    browser.press("use_own")
+    wanted = FUNNEL.changed({f"override.{lapwing.source}": "paragraph"})
+    assert browser.app.session_state["settings"] == wanted
+    assert {row["Document"]: row["Chunker"] for row in table(browser, "documents")} == {
+        "faq.csv": "recursive",
+        "lapwing.md": "paragraph",
+    }
+    assert set(listed(browser).values()) == {"indexed"}
+    assert Browser().app.session_state["settings"] == wanted
+    st.cache_resource.clear()  # as after a restart of the app
+    again = Browser().go(PAGE)
+    assert again.app.session_state["settings"] == wanted
+    again.app.selectbox(key="_document").set_value(lapwing.id).run()
+    again.app.selectbox(key=f"_own_{lapwing.id}_paragraph").set_value("").run()
+    again.press("use_own")
+    assert again.app.session_state["settings"] == FUNNEL
+    assert again.workspace.catalogue.overrides() == {}
+
+
+def test_a_chunker_is_taken_for_all_documents_from_one_of_them(browser: Browser) -> None:
+    [lapwing] = [record for record in browser.workspace.catalogue.documents() if record.name == "lapwing.md"]
+    browser.app.selectbox(key="_document").set_value(lapwing.id).run()
+    browser.app.selectbox(key=f"_own_{lapwing.id}_").set_value("paragraph").run()
+    browser.press("use_for_all")
+    assert browser.app.session_state["settings"] == FUNNEL.changed({"chunker": "paragraph"})
+
+
 def test_rows_of_a_report() -> None:
     report = library.SyncReport(added=("a",), removed=("b",), failed=(library.Failure("c", "needs a password"),))
-    assert [tuple(row.values()) for row in documents.report_rows(report)] == [
-        ("a", "added"),
-        ("b", "removed"),
-        ("c", "not added: needs a password"),
-    ]
+    rows = [("a", "added"), ("b", "removed"), ("c", "not added: needs a password")]
+    assert [tuple(row.values()) for row in documents.report_rows(report)] == rows
+    assert [tuple(row.values()) for row in documents.report_rows(report, {"c"})] == rows[:2]

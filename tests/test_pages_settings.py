@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from rag import indexing
-from rag.settings import BASELINE, FUNNEL
+from rag.chunkers import CHUNKERS
+from rag.settings import BASELINE, FUNNEL, PARAMETERS, SIZES
 from tests.chat_support import GUARD, browser, documents, shown
 from tests.page_support import Browser, machine, workspace_name
 
@@ -47,12 +48,49 @@ def test_another_index_is_built_on_demand_and_one_that_is_there_is_used_at_once(
     turn = browser.app.session_state["turns"][0]
     assert turn.answered.settings["chunk_size"] == 200
     assert len(shown(browser, "dense")) > 7
-    written = []
-    monkeypatch.setattr(indexing._Writer, "replace", lambda *arguments: written.append(arguments))
-    browser.press("preset_full")
-    assert browser.app.session_state["settings"] == FUNNEL
+    built = []
+    monkeypatch.setattr(indexing, "build", lambda *arguments, **named: built.append(arguments))
+    browser.app.button(key="preset_full").click().run()
+    assert browser.sound().app.session_state["settings"] == FUNNEL, "in the same run"
     assert len(shown(browser, "dense")) == 7
-    assert not written
+    assert not built
+
+
+def test_the_knobs_of_the_chosen_chunker_are_those_it_heeds(browser: Browser) -> None:
+    for chunker in CHUNKERS:
+        browser.widget("chunker").set_value(chunker).run()
+        generation = browser.sound().generation
+        drawn = {widget.key for kind in ("number_input", "selectbox") for widget in getattr(browser.app, kind)}
+        for size in ("chunk_size", "chunk_overlap"):
+            assert (f"_{size}_{generation}" in drawn) == (size in SIZES[chunker]), (chunker, size)
+        for name, parameter in PARAMETERS.get(chunker, {}).items():
+            widget = browser.widget(f"{chunker}.{name}")
+            assert widget.value == parameter.default and widget.help == parameter.meaning
+
+
+def test_a_parameter_of_a_chunkers_own_is_part_of_the_index_that_is_built(browser: Browser) -> None:
+    browser.ask(GUARD).form(**{"recursive.unit": "tokens", "chunk_size": 100, "chunk_overlap": 0})
+    settings = browser.app.session_state["settings"]
+    assert settings.to_json()["chunker.unit"] == "tokens"
+    assert browser.app.session_state["turns"][0].answered.settings["chunker.unit"] == "tokens"
+    assert browser.widget("recursive.unit").value == "tokens"
+    assert browser.workspace.catalogue.index(settings.fingerprint()) is not None
+
+
+def test_a_size_that_the_chunker_does_not_heed_never_stands_in_the_way(browser: Browser) -> None:
+    browser.widget("chunker").set_value("paragraph").run()
+    browser.form(chunk_size=200)
+    assert browser.errors() == []
+    assert browser.app.session_state["settings"].chunk_size == 200
+
+
+def test_what_is_handed_over_is_a_live_knob(browser: Browser) -> None:
+    browser.ask(GUARD).knob("return_parent", "section")
+    turn = browser.app.session_state["turns"][0]
+    assert turn.funnel.settings["return_parent"] == "section"
+    assert not browser.widget("parent_limit").disabled
+    browser.knob("return_parent", "none")
+    assert browser.widget("parent_limit").disabled
 
 
 def test_presets_and_reset(browser: Browser) -> None:

@@ -109,7 +109,7 @@ def test_after_the_server_was_killed_every_session_goes_on_with_the_next_click(o
     assert browser.knob("rrf_k", 10).errors() == []
     kill(own)
     browser.go("pages/4_Documents.py")
-    assert browser.errors() == [] and len(browser.app.dataframe) == 2
+    assert browser.errors() == [] and len(browser.app.dataframe) == 1
     assert time.monotonic() - begun < 40  # three starts; one call that waited for the dead server took 63
 
 
@@ -159,7 +159,7 @@ def test_an_address_that_goes_away_is_a_sentence_on_every_page_until_it_is_back(
     assert browser.errors()[0].startswith("No Weaviate answers at http://127.0.0.1:")
     server.ensure(own)
     browser.press("retry_start")
-    assert browser.errors() == [] and len(browser.app.dataframe) == 2
+    assert browser.errors() == [] and len(browser.app.dataframe) == 1
     browser.go("app.py")
     assert browser.press("retry_question_1").errors() == []
     assert browser.texts(".rf-badge") == ["Quoted", "Quoted"]

@@ -8,7 +8,7 @@ from html import escape
 from pages.shared.text import passage_html
 from rag.answering import EXTRACTIVE
 from rag.citations import label
-from rag.schema import Answer, Trace
+from rag.schema import Answer, Chunk, Trace
 
 STATES = {
     "grounded": ("Grounded", "Every statement cites a passage of the documents."),
@@ -71,7 +71,7 @@ def legend_html(trace: Trace) -> str:
             parts.append(
                 f'<details class="rf-source {kind}" data-source="{number}">'
                 f"<summary>{_label_html(label(number, chunk))}</summary>"
-                f'<div class="rf-passage">{passage_html(chunk.text)}</div></details>'
+                f'<div class="rf-passage">{_header_html(chunk)}{passage_html(chunk.text)}</div></details>'
             )
     return f'<div class="rf-legend">{"".join(parts)}</div>' if parts else ""
 
@@ -79,6 +79,12 @@ def legend_html(trace: Trace) -> str:
 def question_html(question: str) -> str:
     """The question as it was typed."""
     return f'<div class="rf-text rf-question"><p dir="auto">{escape(question)}</p></div>'
+
+
+def _header_html(chunk: Chunk) -> str:
+    """What the passage needs from earlier in its document, marked as not being part of it."""
+    title = "Repeated from earlier in the document"
+    return f'<div class="rf-header" title="{title}">{passage_html(chunk.header)}</div>' if chunk.header else ""
 
 
 def _label_html(text: str) -> str:

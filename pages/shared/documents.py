@@ -1,22 +1,36 @@
-"""What the Documents page shows and does: the table, uploads, removals, and the sync that follows each of them."""
+"""What the Documents page tells of documents and does with them: states, uploads, removals, chunkers of their own, and
+the sync of the index that follows each of these in the background."""
 
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import streamlit as st
 
-from pages.shared import jobs
-from rag import library
-from rag.catalogue import DocumentRecord
+from pages.shared import jobs, session
+from pages.shared.indexes import is_current
+from rag import chunkers, library, listing
+from rag.catalogue import DocumentRecord, IndexedRecord, WatchedFolder
+from rag.chunkers.recommend import Recommendation, recommend
 from rag.library import SAMPLES_PREFIX, UPLOADS_PREFIX, SyncReport
 from rag.settings import Settings
+from rag.watching import sync_folders
 from rag.workspace import Workspace
+
+# A recommendation needs the whole document: for more than these it is made only of the one that is looked at.
+RECOMMENDED_AT_ONCE = 40
+RECOMMENDATIONS_KEPT = 2000
+HAPPENED = {
+    "added": "added",
+    "changed": "replaced",
+    "renamed": "renamed",
+    "kept": "already here, unchanged",
+    "removed": "removed",
+}
 
 
 @dataclass(frozen=True)
@@ -27,89 +41,189 @@ class Upload:
     data: bytes
 
 
-def document_rows(workspace: Workspace, settings: Settings) -> list[dict[str, Any]]:
-    """One row a document: its size, and what the index of these settings holds of it."""
-    indexed = workspace.catalogue.indexed(settings.fingerprint())
-    rows = []
-    for record in workspace.catalogue.documents():
+@dataclass(frozen=True)
+class DocumentRow:
+    """One document as it is listed: what the index in use holds of it, and what is to be known of it.
+
+    ``chunker`` is the one it is cut by. A file that is only on its way has an empty ``id``.
+    """
+
+    id: str
+    source: str
+    name: str
+    state: str
+    chunker: str = ""
+    origin: str = ""
+    kind: str = ""
+    pages: int = 0
+    sections: int = 0
+    characters: int = 0
+    chunks: int = 0
+    notices: tuple[str, ...] = ()
+
+
+def rows(workspace: Workspace, settings: Settings) -> list[DocumentRow]:
+    """Every document with its state, after the files that are on their way."""
+    fingerprint = settings.fingerprint()
+    records = workspace.catalogue.documents()
+    indexed = workspace.catalogue.indexed(fingerprint)
+    has_index = workspace.catalogue.index(fingerprint) is not None
+    pending = jobs.lane(workspace).jobs()
+    builds = [job for job in pending if job.fingerprint == fingerprint]
+    building = "" if not builds else "waits to be indexed" if builds[0].waits else "being indexed"
+    found = []
+    for record in records:
         held = indexed.get(record.id)
-        rows.append(
-            {
-                "Document": record.name,
-                "From": origin(record),
-                "Pages": record.pages or None,
-                "Sections": record.sections,
-                "Characters": record.characters,
-                "Chunks": held.chunks if held else 0,
-                "Indexed": _state(record, held),
-            }
+        row = DocumentRow(
+            record.id,
+            record.source,
+            record.name,
+            _state(record, held, has_index, building),
+            settings.for_document(record.source).chunker,
+            origin(record.source),
+            record.format,
+            record.pages,
+            record.sections,
+            record.characters,
+            held.chunks if held else 0,
+            record.notices,
         )
-    return rows
+        found.append(row)
+    there = {record.source for record in records}
+    coming = [name for job in pending for name in job.files if UPLOADS_PREFIX + name not in there]
+    return [DocumentRow("", "", name, "being added") for name in dict.fromkeys(coming)] + found
 
 
-def origin(record: DocumentRecord) -> str:
+def origin(source: str) -> str:
     """Where a document came from, in a word."""
     for prefix, word in ((SAMPLES_PREFIX, "sample"), (UPLOADS_PREFIX, "upload")):
-        if record.source.startswith(prefix):
+        if source.startswith(prefix):
             return word
     return "folder"
 
 
-def index_rows(workspace: Workspace, settings: Settings) -> list[dict[str, Any]]:
-    """One row an index: its plan, its chunks, and how many documents it lags behind."""
-    documents = workspace.catalogue.documents()
-    rows = []
-    for index in workspace.catalogue.indexes():
-        indexed = workspace.catalogue.indexed(index.fingerprint)
-        behind = sum(1 for record in documents if _state(record, indexed.get(record.id)) != "yes")
-        behind += len(set(indexed) - {record.id for record in documents})
-        plan = index.plan
-        rows.append(
-            {
-                "Chunker": plan["chunker"],
-                "Size": plan["chunk_size"],
-                "Overlap": plan["chunk_overlap"],
-                "Embedder": plan["embedder"],
-                "Language": plan["language"],
-                "Chunks": sum(record.chunks for record in indexed.values()),
-                "State": "up to date" if not behind else f"{behind} document{'s' if behind > 1 else ''} behind",
-                "In use": index.fingerprint == settings.fingerprint(),
-            }
-        )
-    return rows
+def _state(record: DocumentRecord, held: IndexedRecord | None, has_index: bool, building: str) -> str:
+    if is_current(record, held):
+        return "indexed"
+    if building:
+        return building
+    if held is None:
+        return "not in this index yet" if has_index else "these settings have no index yet"
+    if held.content_hash != record.content_hash:
+        return "needs a rebuild: changed since it was indexed"
+    return "indexed in part: some chunks were refused"
+
+
+def report_rows(report: SyncReport, shown: Collection[str] = ()) -> list[dict[str, str]]:
+    """One row a document that a sync added, changed, removed, or could not read, save those failures that are shown
+    elsewhere."""
+    found = [{"Document": name, "What happened": HAPPENED[kind]} for kind in HAPPENED for name in getattr(report, kind)]
+    failed = [failure for failure in report.failed if failure.name not in shown]
+    found += [{"Document": failure.name, "What happened": f"not added: {failure.reason}"} for failure in failed]
+    return found + [{"Document": "", "What happened": notice} for notice in report.notices]
+
+
+@st.cache_resource(show_spinner=False, max_entries=RECOMMENDATIONS_KEPT)
+def _recommended(document_id: str, content_hash: str, _workspace: Workspace) -> Recommendation | None:
+    document = _workspace.catalogue.document(document_id)
+    return recommend(document) if document else None
+
+
+def recommendation(workspace: Workspace, document_id: str) -> Recommendation | None:
+    """The chunker that suits the document and why; None where it is gone. Kept until the document changes."""
+    record = next((record for record in workspace.catalogue.documents() if record.id == document_id), None)
+    return _recommended(record.id, record.content_hash, workspace) if record else None
+
+
+def recommendations(workspace: Workspace, ids: Sequence[str]) -> dict[str, str]:
+    """By document id, the recommended chunker of these documents; nothing where they are many."""
+    if len(ids) > RECOMMENDED_AT_ONCE:
+        return {}
+    hashes = {record.id: record.content_hash for record in workspace.catalogue.documents()}
+    found = {one: _recommended(one, hashes[one], workspace) for one in ids if one in hashes}
+    return {one: made.chunker for one, made in found.items() if made}
+
+
+# ---- what is done in the background
 
 
 def begin_upload(workspace: Workspace, settings: Settings, uploads: Sequence[Upload]) -> None:
-    """Load the files, then index them; what became of each is shown in the next run."""
-    jobs.begin(partial(_upload, workspace, settings, tuple(uploads)), _keep_report)
+    """Load the files, then index them; what became of each is told on the Documents page."""
+    label = f"Adding {_counted([upload.name for upload in uploads], 'file')}"
+    work = partial(_upload, workspace, settings, tuple(uploads))
+    _begin(workspace, settings, label, work, tuple(upload.name for upload in uploads))
 
 
-def begin_removal(workspace: Workspace, settings: Settings, ids: Sequence[str]) -> None:
+def begin_paths(workspace: Workspace, settings: Settings, path: Path) -> None:
+    """Bring the documents in line with a folder or a file on this machine, then index them."""
+
+    def work(progress: jobs.Progress) -> SyncReport:
+        report = workspace.add_paths([path], progress)
+        return _indexed(workspace, settings, report, progress)
+
+    _begin(workspace, settings, f"Reading {path}", work)
+
+
+def begin_folder_sync(workspace: Workspace, settings: Settings, folder: WatchedFolder) -> None:
+    """Sync one watched folder now."""
+
+    def work(progress: jobs.Progress) -> SyncReport:
+        return sync_folders(workspace, settings, progress, [folder])
+
+    _begin(workspace, settings, f"Reading {folder.path}", work)
+
+
+def begin_removal(workspace: Workspace, settings: Settings, sources: Sequence[str]) -> None:
     """Take documents out, with their chunks."""
-    jobs.begin(partial(_remove, workspace, settings, tuple(ids)), _keep_report)
+    label = f"Removing {len(sources)} document{'s' if len(sources) > 1 else ''}"
+    _begin(workspace, settings, label, partial(_remove, workspace, settings, tuple(sources)))
 
 
 def begin_samples_removal(workspace: Workspace, settings: Settings) -> None:
     """Take the samples out for good."""
-    jobs.begin(partial(_remove_samples, workspace, settings), _keep_report)
+
+    def work(progress: jobs.Progress) -> SyncReport:
+        return _indexed(workspace, settings, library.remove_samples(workspace.catalogue), progress)
+
+    _begin(workspace, settings, "Removing the samples", work)
 
 
-def report_rows(report: SyncReport) -> list[dict[str, str]]:
-    """One row a document that a sync added, changed, removed, or could not read."""
-    words = {"added": "added", "changed": "replaced", "kept": "already here, unchanged", "removed": "removed"}
-    rows = [{"Document": name, "What happened": word} for kind, word in words.items() for name in getattr(report, kind)]
-    rows += [{"Document": failure.name, "What happened": f"not added: {failure.reason}"} for failure in report.failed]
-    return rows + [{"Document": "", "What happened": notice} for notice in report.notices]
+def begin_override(workspace: Workspace, source: str, name: str, chunker: str) -> None:
+    """Let one document be cut by a chunker of its own ("" takes that back), for everybody: once its index is built."""
+    before = session.settings()
+    wanted = before.changed({f"override.{source}": chunker})
+
+    def work(progress: jobs.Progress) -> SyncReport:
+        report = workspace.build(wanted, progress)
+        workspace.catalogue.set_override(source, chunker)
+        first = workspace.settings()  # what a new session begins with: its index is to be there too
+        return report if first.fingerprint() == wanted.fingerprint() else report + workspace.build(first, progress)
+
+    def then(report: SyncReport) -> None:
+        session.take_index(wanted, before)
+        _tell(report)
+
+    chunkers.find(chunker or wanted.chunker)
+    label = f"Cutting {name} by {chunker or wanted.chunker}"
+    jobs.begin(workspace, label, work, then, builds=wanted.fingerprint())
 
 
-def _state(record: DocumentRecord, held: Any) -> str:
-    if held is None or held.content_hash != record.content_hash:
-        return "not yet"
-    return "yes" if held.complete else "in part"
+def _begin(
+    workspace: Workspace,
+    settings: Settings,
+    label: str,
+    work: Callable[[jobs.Progress], SyncReport],
+    files: tuple[str, ...] = (),
+) -> None:
+    jobs.begin(workspace, label, work, _tell, builds=settings.fingerprint(), files=files, changes=True)
 
 
-def _keep_report(report: SyncReport) -> None:
+def _tell(report: SyncReport) -> None:
     st.session_state["documents_report"] = report
+
+
+def _counted(names: Sequence[str], word: str) -> str:
+    return names[0] if len(names) == 1 else f"{len(names)} {word}s"
 
 
 def _upload(workspace: Workspace, settings: Settings, uploads: Sequence[Upload], progress: jobs.Progress) -> SyncReport:
@@ -120,20 +234,15 @@ def _upload(workspace: Workspace, settings: Settings, uploads: Sequence[Upload],
             # The name a browser sends is shown, but never used as a path.
             path = Path(folder, f"{number}{Path(upload.name).suffix.lower()}")
             path.write_bytes(upload.data)
-            report += library.add_upload(workspace.catalogue, path, upload.name)
+            report += workspace.add_upload(path, upload.name)
+            path.unlink()
     return _indexed(workspace, settings, report, progress)
 
 
-def _remove(workspace: Workspace, settings: Settings, ids: Sequence[str], progress: jobs.Progress) -> SyncReport:
-    names = {record.id: record.name for record in workspace.catalogue.documents()}
-    for document_id in ids:
-        workspace.catalogue.remove_document(document_id)
-    report = SyncReport(removed=tuple(names[document_id] for document_id in ids if document_id in names))
+def _remove(workspace: Workspace, settings: Settings, sources: Sequence[str], progress: jobs.Progress) -> SyncReport:
+    there = {record.source for record in workspace.catalogue.documents()}
+    report = listing.remove(workspace.catalogue, [source for source in sources if source in there])
     return _indexed(workspace, settings, report, progress)
-
-
-def _remove_samples(workspace: Workspace, settings: Settings, progress: jobs.Progress) -> SyncReport:
-    return _indexed(workspace, settings, library.remove_samples(workspace.catalogue), progress)
 
 
 def _indexed(workspace: Workspace, settings: Settings, report: SyncReport, progress: jobs.Progress) -> SyncReport:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from html import escape
 
 from rag.citations import pages
+from rag.parents import KINDS
 from rag.schema import Chunk, Hit, Stage, Trace
+from rag.settings import OWN, SIZES
 from rag.text import shortened
 
 LEGS = {"dense": "dense_candidates", "sparse": "sparse_candidates"}
@@ -23,7 +25,7 @@ KEPT = 'class="rf-kept"'
 
 def funnel_html(trace: Trace) -> str:
     """All lists of the trace, in columns that fold under each other where there is little room."""
-    sources = {chunk.id: number for number, chunk in enumerate(trace.prompt_chunks(), 1)}
+    sources = trace.source_numbers()
     columns = "".join(_column_html(name, trace, sources) for name in TITLES)
     return f'<div class="rf-wide"><div class="rf-funnel">{columns}</div></div>'
 
@@ -53,10 +55,13 @@ def times_html(trace: Trace) -> str:
 def settings_line(trace: Trace) -> str:
     """The knobs a trace was made with, in one line."""
     knobs = trace.settings
-    parts = [
-        f"{knobs['chunker']} chunks of {knobs['chunk_size']} characters, overlap {knobs['chunk_overlap']}",
-        knobs["embedder"],
-    ]
+    heeded = SIZES.get(knobs["chunker"], ())
+    unit = knobs.get("chunker.unit", "characters")
+    size = f" of {knobs['chunk_size']} {unit}" if "chunk_size" in heeded else ""
+    cut = [f"overlap {knobs['chunk_overlap']}"] if "chunk_overlap" in heeded else []
+    cut += [f"{name.removeprefix(OWN)} {value}" for name, value in knobs.items() if name.startswith(OWN)]
+    cut = [words for words in cut if words != f"unit {unit}"]
+    parts = [", ".join([f"{knobs['chunker']} chunks{size}", *cut]), knobs["embedder"]]
     parts.append(f"{knobs['dense_candidates']} dense + {knobs['sparse_candidates']} sparse")
     if knobs["fusion"] == "rrf":
         weights = (knobs["dense_weight"], knobs["sparse_weight"])
@@ -64,7 +69,8 @@ def settings_line(trace: Trace) -> str:
         parts.append(f"RRF k {knobs['rrf_k']}{weighted}")
     else:
         parts.append(f"{knobs['fusion']} only")
-    return " · ".join([*parts, f"{knobs['prompt_chunks']} to the prompt"])
+    kind = knobs["return_parent"]
+    return " · ".join([*parts, f"{knobs['prompt_chunks']} to the prompt" + (f" as {kind}s" if kind in KINDS else "")])
 
 
 def milliseconds(seconds: float) -> str:
@@ -119,9 +125,12 @@ def _note(name: str, stage: Stage | None, trace: Trace) -> str:
     if stage is None:
         return ""
     notes = [stage.note] if stage.note else []
+    if name == "fused" and (prompt := trace.stage("prompt")) and prompt.note:
+        notes.append(prompt.note)
     if name in LEGS and stage.hits:
-        held = {hit.chunk_id for hit in stage.hits}
-        missing = [str(number) for number, chunk in enumerate(trace.prompt_chunks(), 1) if chunk.id not in held]
+        numbers = trace.source_numbers()
+        held = {numbers.get(hit.chunk_id) for hit in stage.hits}
+        missing = [str(number) for number in range(1, len(trace.prompt_chunks()) + 1) if number not in held]
         if missing:
             many = len(missing) > 1
             words = f"Sources {', '.join(missing)} are" if many else f"Source {missing[0]} is"

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from pages.shared.jobs import Job, Progress
+from pages.shared.jobs import Job, Progress, lane
 from rag.environment import Environment
 from rag.library import SyncReport
-from rag.settings import FUNNEL
+from rag.watching import Watcher
 from rag.weaviate import connection, server
 from rag.weaviate.tenants import DEFAULT_WORKSPACE
 from rag.workspace import Workspace, open_workspace
@@ -24,12 +24,14 @@ WORKSPACE = DEFAULT_WORKSPACE
 
 @dataclass(frozen=True)
 class Opened:
-    """A workspace ready for use, what the start did to its documents, and the local server's process, if it is one."""
+    """A workspace ready for use, what the start did to its documents, the local server's process, if it is one, and the
+    thread that syncs the watched folders."""
 
     client: WeaviateClient
     workspace: Workspace
     report: SyncReport
     pid: int | None
+    watcher: Watcher
 
 
 class Opening:
@@ -82,6 +84,7 @@ class Opening:
 
     def _retire(self, opened: Opened) -> None:
         # Not closed yet: other sessions may be in the middle of a call, which then fails in its own words.
+        opened.watcher.stop(0)
         self._retired.append(opened.client)
         self._job = None
 
@@ -90,8 +93,9 @@ class Opening:
         try:
             local = None if self._environment.weaviate_url else server.ensure(self._environment, progress)
             workspace = open_workspace(self._environment, client, self._name)
-            report = workspace.start(FUNNEL, progress)
-            return Opened(client, workspace, report, local.pid if local else None)
+            report = workspace.start(workspace.settings(), progress)
+            watcher = Watcher(workspace, workspace.settings, lambda _: lane(workspace).note_change()).start()
+            return Opened(client, workspace, report, local.pid if local else None, watcher)
         except BaseException:
             client.close()
             raise

@@ -11,12 +11,22 @@ from pages.shared import chat
 from pages.shared.chat import Asked, ChatTurn, Entry
 from pages.shared.errors import attempt
 from rag.funnel import StageMemory
-from rag.settings import FUNNEL, Settings
+from rag.settings import FUNNEL, KINDS, Settings
+from rag.workspace import Workspace
+
+# The plain knobs that an index depends on; a chunker's own parameters and the documents' own chunkers come to them.
+INDEX_KNOBS = ("chunker", "chunk_size", "chunk_overlap", "embedder", "language", "bm25_k1", "bm25_b")
 
 
 def settings() -> Settings:
     """The settings that the next question is asked with."""
     return st.session_state.setdefault("settings", FUNNEL)
+
+
+def begin(workspace: Workspace) -> None:
+    """Take what sessions of this workspace begin with, where this one has no settings yet."""
+    if "settings" not in st.session_state:
+        st.session_state["settings"] = workspace.settings()
 
 
 def change(values: Mapping[str, Any]) -> None:
@@ -34,6 +44,14 @@ def take(wanted: Settings) -> None:
     st.session_state["settings"] = wanted
     st.session_state["generation"] = generation() + 1
     st.session_state["knob_error"] = st.session_state["index_error"] = ""
+
+
+def take_index(wanted: Settings, before: Settings) -> None:
+    """Set all knobs to those wanted when the settings were those of ``before``; a knob of the search or the answer that
+    was moved since then stays where it is now."""
+    now = settings()
+    live = [name for name in KINDS if name not in INDEX_KNOBS]
+    take(wanted.changed({name: getattr(now, name) for name in live if getattr(now, name) != getattr(before, name)}))
 
 
 def generation() -> int:

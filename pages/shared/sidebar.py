@@ -1,4 +1,5 @@
-"""The knobs. Those of the search act at once; those of the index wait for a button, because they need another index.
+"""The knobs. Those of the search act at once; those of the index wait for a button, because they need another index,
+which is built in the background where there is none yet.
 
 Streamlit forgets a widget's value when its page is left, so the session's one frozen Settings hold them: each widget
 begins with the value there, and puts what a person changes back. Where the settings change by other means, the widgets'
@@ -9,23 +10,30 @@ leave half done.
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
 
 import streamlit as st
 
-from pages.shared import jobs, session
+from pages.shared import indexes, session
 from pages.shared.errors import attempt
+from pages.shared.knobs import Values, chosen_values, draw_chunker_knobs, with_chunker
+from pages.shared.session import INDEX_KNOBS
 from pages.shared.text import plain
 from rag import answering, embedders
 from rag.analysis import LANGUAGES
 from rag.chunkers import CHUNKERS
-from rag.library import SyncReport
-from rag.settings import BASELINE, FUNNEL, LIMITS, Settings
+from rag.settings import BASELINE, CHOICES, FUNNEL, LIMITS, Settings
 from rag.workspace import Workspace
 
+OTHER_KNOBS = ("embedder", "language", "bm25_k1", "bm25_b")
 PRESETS = {"Full funnel": FUNNEL, "Baseline": BASELINE}
-INDEX_KNOBS = ("chunker", "chunk_size", "chunk_overlap", "embedder", "language", "bm25_k1", "bm25_b")
 FUSIONS = {"rrf": "Both, by reciprocal rank (RRF)", "dense": "Dense list alone", "sparse": "Sparse list alone"}
+PARENTS = {
+    "auto": "Automatic",
+    "none": "The passage alone",
+    "window": "The sentences around it",
+    "paragraph": "Its paragraph",
+    "section": "Its section",
+}
 ANSWERERS = {"auto": "Automatic", "extractive": "Quoted sentences, no model"}
 
 
@@ -44,12 +52,13 @@ def _presets(workspace: Workspace) -> None:
     st.subheader("Presets")
     with st.container(horizontal=True, gap="xsmall"):
         for label, preset in PRESETS.items():
-            chosen = session.settings() == preset
+            settings = session.settings()
+            chosen = replace(settings, overrides=preset.overrides) == preset
             st.button(
                 label,
                 key=f"preset_{label.split()[0].lower()}",
                 type="primary" if chosen else "secondary",
-                on_click=_use_index,
+                on_click=_use_preset,
                 args=(workspace, preset),
             )
         st.button(
@@ -90,6 +99,22 @@ def _search_knobs() -> None:
 def _answer_knobs(workspace: Workspace) -> None:
     st.subheader("Answer")
     _slider("prompt_chunks", "Passages to the prompt", "How many passages of the fused list the answer may use.", 1)
+    _choice(
+        "return_parent",
+        "Hand over",
+        list(CHOICES["return_parent"]),
+        "What the answer is given in the place of a passage found: larger is clearer, but leaves room for less. "
+        "Automatic is the paragraph where sentences are indexed, else the passage.",
+        PARENTS,
+    )
+    _slider(
+        "parent_limit",
+        "At most so many characters",
+        "Where its surroundings are larger, the passage alone is handed over.",
+        200,
+        8000,
+        session.settings().return_parent == "none",
+    )
     floor = "Below this similarity of the best dense passage, a question whose words are missing too is declined."
     _slider("refusal_floor", "Refusal floor", floor, 0.01)
     choices = answering.choices(workspace.environment)
@@ -103,31 +128,41 @@ def _answer_knobs(workspace: Workspace) -> None:
 
 
 def _index_form(workspace: Workspace) -> None:
+    """The knobs of the index; what is set here is taken with the button."""
     st.subheader("Index")
-    with st.form("index", border=False):
-        _select("chunker", "Chunker", list(CHUNKERS), "How documents are cut into passages.")
-        _number("chunk_size", "Size", "The most characters a passage may have.", 100)
-        _number(
-            "chunk_overlap",
-            "Overlap",
-            "How many characters a passage repeats of the one before, at most half its size.",
-            10,
-        )
-        _select(
-            "embedder",
-            "Embedder",
-            embedders.available(workspace.environment),
-            "The model that turns text into vectors.",
-        )
-        _select("language", "Language", list(LANGUAGES), "Whose word endings are ignored when words are compared.")
+    with st.container(key="index_form"):
+        chunker = _select("chunker", "Chunker", list(CHUNKERS), "How documents are cut into passages.")
+        own = draw_chunker_knobs(chunker, session.settings(), key)
+        values: Values = {
+            "embedder": _select(
+                "embedder",
+                "Embedder",
+                embedders.available(workspace.environment),
+                "The model that turns text into vectors.",
+            ),
+            "language": _select(
+                "language", "Language", list(LANGUAGES), "Whose word endings are ignored when words are compared."
+            ),
+        }
         with st.container(horizontal=True):
-            _number("bm25_k1", "BM25 k1", "How much a repeated word still adds.", 0.1)
-            _number("bm25_b", "BM25 b", "How much long passages are held back.", 0.05)
-        st.caption("Changes here take another index. One that was built before is used at once.")
-        st.form_submit_button(
-            "Build index", key="build_index", on_click=_submit_index, args=(workspace,), width="stretch"
+            values["bm25_k1"] = _number("bm25_k1", "BM25 k1", "How much a repeated word still adds.", 0.1)
+            values["bm25_b"] = _number("bm25_b", "BM25 b", "How much long passages are held back.", 0.05)
+        wanted, _ = attempt(lambda: with_chunker(session.settings(), chunker, own).changed(values))
+        st.button(
+            "Use this index" if wanted and _is_built(workspace, wanted) else "Build index",
+            key="build_index",
+            on_click=_submit_index,
+            args=(workspace,),
+            width="stretch",
         )
+        st.caption("One that was built before is used at once. Another is built in the background; the chat goes on.")
     _error("index_error")
+
+
+def _is_built(workspace: Workspace, wanted: Settings) -> bool:
+    """Whether it is another index than the one in use, and is there."""
+    changed = wanted.fingerprint() != session.settings().fingerprint()
+    return changed and workspace.catalogue.index(wanted.fingerprint()) is not None
 
 
 def _error(name: str) -> None:
@@ -168,16 +203,16 @@ def _put(name: str) -> None:
     session.change({name: st.session_state[key(name)]})
 
 
-def _select(name: str, label: str, options: list[str], text: str) -> None:
-    """A knob of the form with a few values to choose from."""
+def _select(name: str, label: str, options: list[str], text: str) -> str:
+    """A knob of the index with a few values to choose from."""
     options, position = _options(name, options)
-    st.selectbox(label, options, position, key=key(name), help=text)
+    return st.selectbox(label, options, position, key=key(name), help=text)
 
 
-def _number(name: str, label: str, text: str, step: float) -> None:
-    """A knob of the form that is a number."""
+def _number(name: str, label: str, text: str, step: float) -> float:
+    """A knob of the index that is a number."""
     low, high, value = _numbers(name, type(step))
-    st.number_input(label, low, high, value, step=step, key=key(name), help=text)
+    return st.number_input(label, low, high, value, step=step, key=key(name), help=text)
 
 
 def _numbers(name: str, kind: type) -> tuple[float, float, float]:
@@ -194,26 +229,22 @@ def _options(name: str, options: list[str]) -> tuple[list[str], int]:
 
 
 def _submit_index(workspace: Workspace) -> None:
-    values = {name: st.session_state[key(name)] for name in INDEX_KNOBS}
-    wanted, st.session_state["index_error"] = attempt(lambda: session.settings().changed(values))
+    """Take up what the widgets hold now: what was typed last may be newer than what was drawn."""
+    settings, chunker = session.settings(), st.session_state[key("chunker")]
+    own = chosen_values(chunker, settings, key)
+    values = {name: st.session_state[key(name)] for name in OTHER_KNOBS}
+    wanted, st.session_state["index_error"] = attempt(lambda: with_chunker(settings, chunker, own).changed(values))
     if wanted:
-        _use_index(workspace, wanted)
+        indexes.use(workspace, wanted)
+
+
+def _use_preset(workspace: Workspace, preset: Settings) -> None:
+    """Every knob as the preset has it; the full funnel heeds the documents that have a chunker of their own."""
+    wanted, st.session_state["index_error"] = attempt(lambda: workspace.settings() if preset == FUNNEL else preset)
+    if wanted:
+        indexes.use(workspace, wanted)
 
 
 def _reset_search() -> None:
-    kept = {name: getattr(session.settings(), name) for name in INDEX_KNOBS}
+    kept = {name: getattr(session.settings(), name) for name in (*INDEX_KNOBS, "chunker_parameters", "overrides")}
     session.take(replace(FUNNEL, **kept))
-
-
-def _use_index(workspace: Workspace, wanted: Settings) -> None:
-    """Bring the wanted settings' index up to date, then take them; until it is built the old ones hold."""
-    jobs.begin(partial(_build, workspace, wanted), partial(_take, wanted))
-
-
-def _build(workspace: Workspace, wanted: Settings, progress: jobs.Progress) -> SyncReport:
-    return workspace.build(wanted, progress, other_embedder=True)
-
-
-def _take(wanted: Settings, report: SyncReport) -> None:
-    session.take(wanted)
-    st.session_state["index_error"] = " ".join(f"{failure.name}: {failure.reason}." for failure in report.failed)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from pages.shared import jobs
+from pages.shared import indexes, jobs, session, work_view
 from pages.shared.errors import attempt
 from pages.shared.opening import Opening, opening
 from pages.shared.text import plain
@@ -48,10 +48,12 @@ def open_page(title: str, description: str) -> Workspace:
         _unavailable(begun, error)
     for failure in opened.report.failed:
         st.warning(plain(f"{failure.name}: {failure.reason}"))
-    jobs.finish()
-    problem = st.session_state.pop("job_error", "")
-    if problem:
-        st.error(plain(problem))
+    session.begin(opened.workspace)
+    jobs.settle()
+    indexes.catch_up(opened.workspace)
+    with st.sidebar:
+        work_view.draw(opened.workspace)
+    work_view.draw_errors()
     return opened.workspace
 
 

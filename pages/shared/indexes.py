@@ -1,0 +1,142 @@
+"""The indexes of a workspace as pages show and change them: which there are, taking one up, building and dropping."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import streamlit as st
+
+from pages.shared import jobs, session
+from pages.shared.errors import attempt
+from pages.shared.text import plain
+from rag import plans
+from rag.catalogue import DocumentRecord, IndexedRecord
+from rag.library import SyncReport
+from rag.settings import OVERRIDE, OWN, Settings
+from rag.workspace import Workspace
+
+UNIT = f"{OWN}unit"
+CATCH_UP = "Bringing the index up to date"
+
+
+@dataclass(frozen=True)
+class IndexRow:
+    """One index as it is listed; ``differences`` are sentences on what is otherwise in the settings in use."""
+
+    fingerprint: str
+    plan: Mapping[str, Any]
+    chunks: int
+    megabytes: float
+    behind: int
+    in_use: bool
+    first: bool
+    differences: tuple[str, ...]
+
+
+def rows(workspace: Workspace, settings: Settings) -> list[IndexRow]:
+    """Every index there is, the one in use first."""
+    catalogue, sizes = workspace.catalogue, workspace.index_sizes()
+    documents = catalogue.documents()
+    first = workspace.settings().fingerprint()
+    found = []
+    for index in catalogue.indexes():
+        size = sizes.get(index.fingerprint)
+        row = IndexRow(
+            index.fingerprint,
+            index.plan,
+            size.chunks if size else 0,
+            size.megabytes if size else 0.0,
+            _behind(documents, catalogue.indexed(index.fingerprint)),
+            index.fingerprint == settings.fingerprint(),
+            index.fingerprint == first,
+            plans.differences(index.plan, settings.plan()),
+        )
+        found.append(row)
+    return sorted(found, key=lambda row: (not row.in_use, row.plan["chunker"], row.fingerprint))
+
+
+def is_current(record: DocumentRecord, held: IndexedRecord | None) -> bool:
+    """Whether an index holds the document whole and as it is now."""
+    return held is not None and held.complete and held.content_hash == record.content_hash
+
+
+def behind(workspace: Workspace, settings: Settings) -> int:
+    """How many documents the index of these settings does not hold as they are, or holds though they are gone."""
+    catalogue = workspace.catalogue
+    return _behind(catalogue.documents(), catalogue.indexed(settings.fingerprint()))
+
+
+def _behind(documents: tuple[DocumentRecord, ...], indexed: Mapping[str, IndexedRecord]) -> int:
+    stale = sum(1 for record in documents if not is_current(record, indexed.get(record.id)))
+    return stale + len(set(indexed) - {record.id for record in documents})
+
+
+def plan_words(plan: Mapping[str, Any]) -> str:
+    """An index plan in one line: chunker, sizes, its own parameters, embedder and language."""
+    unit = plan.get(UNIT, "characters")
+    sizes = {"chunk_size": f"{{}} {unit}", "chunk_overlap": "overlap {}"}
+    parts = [plan["chunker"], *(words.format(plan[name]) for name, words in sizes.items() if plan.get(name))]
+    own = {name.removeprefix(OWN): value for name, value in plan.items() if name.startswith(OWN) and name != UNIT}
+    parts += [f"{name.replace('_', ' ')} {value}" for name, value in own.items()]
+    others = sum(1 for name in plan if name.startswith(OVERRIDE))
+    if others:
+        parts.append("1 document with its own chunker" if others == 1 else f"{others} documents with their own chunker")
+    return " · ".join([*parts, plan["embedder"], plan["language"]])
+
+
+def use(workspace: Workspace, wanted: Settings, then: Callable[[], None] | None = None) -> None:
+    """Take the wanted settings up: at once where their index is whole, else when it has been built in the background;
+    until then the present ones hold, and where that is called off or fails they stay."""
+    before = session.settings()
+    count, st.session_state["index_error"] = attempt(lambda: behind(workspace, wanted))
+    if count == 0:
+        session.take_index(wanted, before)
+    elif count:
+        label = f"Building the index: {wanted.chunker}"
+        work = partial(_build, workspace, wanted)
+        jobs.begin(workspace, label, work, partial(_take, wanted, before), builds=wanted.fingerprint())
+
+
+def bring_up_to_date(workspace: Workspace, settings: Settings) -> None:
+    """Index in the background what the index of these settings lacks."""
+    jobs.begin(workspace, CATCH_UP, partial(_build, workspace, settings), _tell, builds=settings.fingerprint())
+
+
+def catch_up(workspace: Workspace) -> None:
+    """Begin to bring this session's index up to date where it is not: once when the session begins, and whenever other
+    work has changed the documents."""
+    settings, lane = session.settings(), jobs.lane(workspace)
+    if st.session_state.get("changes_seen") == lane.changes:
+        return
+    st.session_state["changes_seen"] = lane.changes
+    in_hand = any(job.fingerprint == settings.fingerprint() for job in lane.jobs())
+    if not in_hand and behind(workspace, settings):
+        bring_up_to_date(workspace, settings)
+
+
+def begin_drop(workspace: Workspace, fingerprint: str, words: str) -> None:
+    """Drop an index in the background."""
+
+    def drop(progress: jobs.Progress) -> None:
+        progress("Dropping", None)
+        workspace.drop(fingerprint)
+
+    # A change, so that a session which still uses it has it built again.
+    jobs.begin(workspace, f"Dropping an index: {words}", drop, lambda _: st.toast("Dropped."), changes=True)
+
+
+def _build(workspace: Workspace, wanted: Settings, progress: jobs.Progress) -> SyncReport:
+    return workspace.build(wanted, progress, other_embedder=True)
+
+
+def _take(wanted: Settings, before: Settings, report: SyncReport) -> None:
+    session.take_index(wanted, before)
+    st.toast(f"The index is built. Questions are now answered with {plain(wanted.chunker)}.", icon=":material/check:")
+    _tell(report)
+
+
+def _tell(report: SyncReport) -> None:
+    st.session_state["index_error"] = " ".join(f"{failure.name}: {failure.reason}." for failure in report.failed)
