@@ -172,16 +172,16 @@ def format_table(result: RetrievalResult) -> str:
     for name in LISTS:
         numbers = [_number(result.means[name][metric].mean) for metric in MEASURED]
         rows.append([name, *numbers, f"{scored[name]} of {total}"])
-    blocks = [_aligned(rows)]
+    blocks = [aligned(rows)]
     rows = [[f"difference of {COMPARED}", "mean", "95 % interval", "scored"]]
     for name, interval in result.differences.items():
         ends = "-" if interval.low is None else f"{interval.low:+.3f} to {interval.high:+.3f}"
         rows.append([name, _number(interval.mean, "+.3f"), ends, f"{interval.scored} of {total}"])
-    blocks.append(_aligned(rows))
+    blocks.append(aligned(rows))
     if result.milliseconds:
         rows = [["stage", "p50 ms", "p95 ms"]]
         rows += [[name, f"{row['p50']:.1f}", f"{row['p95']:.1f}"] for name, row in result.milliseconds.items()]
-        blocks.append(_aligned(rows))
+        blocks.append(aligned(rows))
     lines = list(result.notices)
     if result.not_asked:
         lines.append(f"{len(result.not_asked)} without gold were not asked: {', '.join(result.not_asked)}")
@@ -220,7 +220,8 @@ def _number(value: float | None, form: str = ".3f") -> str:
     return "-" if value is None else format(value, form)
 
 
-def _aligned(rows: Sequence[Sequence[str]]) -> str:
+def aligned(rows: Sequence[Sequence[str]]) -> str:
+    """A table for a terminal: the first column to the left, the others to the right, two blanks between."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = []
     for first, *rest in rows:

@@ -45,7 +45,7 @@ def retrieval(
     progress: Progress,
 ) -> Outcome:
     """Figures per list as JSON and as text, and whether a question failed."""
-    with _temporary(environment, client) as workspace:
+    with temporary_workspace(environment, client) as workspace:
         if folder:
             collection = read_collection(folder)
             _index_collection(workspace, collection, settings, progress)
@@ -83,7 +83,7 @@ def answers(
     progress: Progress,
 ) -> Outcome:
     """Of the shipped questions: how many answers cite a gold passage, how many were declined, rightly or wrongly."""
-    with _temporary(environment, client) as workspace:
+    with temporary_workspace(environment, client) as workspace:
         documents = _index_samples(workspace, settings, progress)
         questions = [question for question in read_set(SHIPPED_QUESTIONS) if not question.history][:limit]
         finder = QuoteFinder(documents)
@@ -143,7 +143,8 @@ def _retrieved(trace: Trace, by_document: bool) -> Retrieved:
 
 
 @contextmanager
-def _temporary(environment: Environment, client: WeaviateClient) -> Iterator[Workspace]:
+def temporary_workspace(environment: Environment, client: WeaviateClient) -> Iterator[Workspace]:
+    """A workspace of a name nobody else has, removed at the end whatever happens."""
     workspace = open_workspace(environment, client, f"bench-{uuid.uuid4().hex[:12]}")
     try:
         yield workspace
