@@ -117,6 +117,11 @@ class Catalogue:
         record = self._records.get("document", document_id)
         return whole_document(record.body) if record else None
 
+    def recorded(self, document_id: str) -> tuple[DocumentRecord, Document] | None:
+        """The document with its record, both of one moment, or None."""
+        record = self._records.get("document", document_id)
+        return (document_record(record), whole_document(record.body)) if record else None
+
     def save_document(self, document: Document, file_hash: str, bytes_hash: str = "") -> None:
         """Add the document, or replace the one from the same source."""
         summary = {

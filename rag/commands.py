@@ -180,11 +180,20 @@ def indexes(options: argparse.Namespace, environment: Environment, progress: Pro
     return Result(rows, terminal.indexes_text(rows)), True
 
 
+def _start(workspace: Workspace, settings: Settings, progress: Progress) -> None:
+    """See to it that there is an index to ask; raises RagError with the reason where none could be built."""
+    report = workspace.start(settings, progress)
+    if report.failed and workspace.catalogue.documents() and not workspace.catalogue.index(settings.fingerprint()):
+        first, *others = report.failed
+        more = f" (and {len(others)} more)" if others else ""
+        raise RagError(f"The index could not be built: {first.name}: {first.reason}{more}")
+
+
 def ask(options: argparse.Namespace, environment: Environment, progress: Progress) -> tuple[Result, bool]:
     """The whole Trace with its answer; not sound where the answer failed."""
     with _workspace(options, environment, progress) as (workspace, settings):
         settings = _with_overrides(options, workspace, settings)
-        workspace.start(settings, progress)
+        _start(workspace, settings, progress)
         trace = run_funnel(options.question, (), settings, workspace)
     result = Result(trace.to_json(), terminal.answer_text(trace), terminal.funnel_text(trace))
     return result, trace.answer.state != "failed"
@@ -194,7 +203,7 @@ def inspect(options: argparse.Namespace, environment: Environment, progress: Pro
     """The Trace up to the prompt."""
     with _workspace(options, environment, progress) as (workspace, settings):
         settings = _with_overrides(options, workspace, settings)
-        workspace.start(settings, progress)
+        _start(workspace, settings, progress)
         trace = run_funnel(options.question, (), settings, workspace, answer=False)
     return Result(trace.to_json(), "", terminal.funnel_text(trace)), True
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from rag import loaders
@@ -48,7 +50,10 @@ def source_of(path: Path) -> str:
     """What a file is known by: ``samples/...`` for the shipped ones, else its full path with links left as they are."""
     full = Path(os.path.abspath(path))
     samples = SAMPLES_FOLDER.resolve()
-    place = full.resolve()
+    try:
+        place = Path(os.path.realpath(full))  # which, unlike Path.resolve, bears links that lead in a circle
+    except ValueError:  # NUL, or a character that no file system takes: nothing can be there
+        return clean(str(full))
     return SAMPLES_PREFIX + place.relative_to(samples).as_posix() if place.is_relative_to(samples) else str(full)
 
 
@@ -83,10 +88,10 @@ def add_paths(
         below = sources_below(path, [*known, *failures])
         gone |= below
         try:
-            files = loaders.find_files(path, unreadable)
+            files = loaders.find_files(path, unreadable, partial(progress, f"Looking through {path}", None))
         except LoadError as error:
             if not below:
-                tally.lists["failed"].append(Failure(clean(error.name), error.reason))
+                tally.lists["failed"].append(Failure(_on_one_line(error.name), error.reason))
             continue
         base = path if path.is_dir() else path.parent
         for file in files:
@@ -96,7 +101,7 @@ def add_paths(
             )
     for folder in unreadable:
         gone -= sources_below(folder, gone)
-        tally.lists["failed"].append(Failure(clean(str(folder)), "this folder cannot be looked into"))
+        tally.lists["failed"].append(Failure(_on_one_line(str(folder)), "this folder cannot be looked into"))
     gone -= set(found)
     renamed = _renamed({source: known[source] for source in sorted(gone) if source in known}, found)
     leaving = {known[source].id for source in gone if source in known} - {record.id for record in renamed.values()}
@@ -118,11 +123,16 @@ def _name(file: Path, base: Path, known: DocumentRecord | None) -> str:
     whichever folder that was.
     """
     source = source_of(file)
-    if known and f"/{clean(source)}".endswith(f"/{known.name}"):
+    if known and f"/{_on_one_line(source)}".endswith(f"/{known.name}"):
         return known.name
-    return clean(
+    return _on_one_line(
         source.removeprefix(SAMPLES_PREFIX) if source.startswith(SAMPLES_PREFIX) else file.relative_to(base).as_posix()
     )
+
+
+def _on_one_line(name: str) -> str:
+    """A name as lists, prompts and legends can show it: a file's may hold line ends."""
+    return re.sub(r"[\n\t]", " ", clean(name))
 
 
 def _renamed(gone: Mapping[str, DocumentRecord], found: Mapping[str, _File]) -> dict[str, DocumentRecord]:
@@ -155,6 +165,7 @@ def add_upload(catalogue: Catalogue, path: Path, name: str, pdf_loader: str = lo
     sample or a file of a folder has too are added, with a notice.
     """
     with catalogue.adding:
+        name = _on_one_line(name)
         source = UPLOADS_PREFIX + name
         records = catalogue.documents()
         known = next((record for record in records if record.source == source), None)

@@ -24,25 +24,54 @@ class Family:
 def collapse(hits: Sequence[Hit], chunks: Mapping[str, Chunk], kind: str, limit: int) -> tuple[Family, ...]:
     """The whole ranked list as families, each in the place of its best hit.
 
-    A hit joins the family of its own span, or one that already holds it whole; ``none`` gives each hit its own, and
-    ``auto`` means the paragraph for chunks that have a window, which those of single sentences have, none for others.
+    A hit joins the family that already holds it whole; paragraphs and sections that share text, as that of a heading's
+    chunk and those below it do, are one family up to ``limit`` characters, and above it none repeats one before it.
+    ``none`` gives each hit its own family, and ``auto`` means the paragraph for chunks that have a window, which those
+    of single sentences have, none for others.
     """
-    families: list[Family] = []
+    families: dict[int, Family] = {}
     places: dict[str, list[int]] = {}
-    for hit in hits:
+    for number, hit in enumerate(hits):
         chunk = chunks[hit.chunk_id]
         own = kind if kind != "auto" else "paragraph" if chunk.window else "none"
-        span = parent_span(chunk, own, limit)
+        start, end = parent_span(chunk, own, limit)
         known = places.setdefault(chunk.document_id, [])
-        for place in known if own != "none" else ():
-            start, end = families[place].span
-            if families[place].span == span or (start <= chunk.start and chunk.end <= end):
-                families[place] = replace(families[place], hits=(*families[place].hits, hit))
-                break
+        touched = [place for place in known if own != "none" and _shared(families[place].span, (start, end))]
+        home = next((place for place in touched if _holds(families[place].span, (chunk.start, chunk.end))), None)
+        mates = [home] if home is not None else touched
+        # Windows share their edges with those beside them, so that one only takes in what it holds whole.
+        if own == "window" and home is None and not all(_holds((start, end), families[one].span) for one in touched):
+            mates = []
+        spans = [families[place].span for place in mates] + ([(start, end)] if home is None else [])
+        whole = min((span[0] for span in spans), default=start), max((span[1] for span in spans), default=end)
+        if mates and (home is not None or whole[1] - whole[0] <= max(limit, end - start)):
+            joined = sorted((one for place in mates for one in families.pop(place).hits), key=lambda one: one.rank)
+            best = min(mates)
+            known[:] = [*(place for place in known if place in families), best]
+            families[best] = Family(whole, (*joined, hit))
         else:
-            known.append(len(families))
-            families.append(Family(span, (hit,)))
-    return tuple(families)
+            known.append(number)
+            families[number] = Family(_apart((start, end), chunk, [families[place].span for place in touched]), (hit,))
+    return tuple(families[place] for place in sorted(families))
+
+
+def _shared(span: Span, other: Span) -> bool:
+    return span[0] < other[1] and other[0] < span[1]
+
+
+def _holds(span: Span, inner: Span) -> bool:
+    return span[0] <= inner[0] and inner[1] <= span[1]
+
+
+def _apart(span: Span, chunk: Chunk, others: Sequence[Span]) -> Span:
+    """The span without what others hold of it, as far as that is no part of the chunk."""
+    start, end = span
+    for other_start, other_end in others:
+        if other_start <= chunk.start:
+            start = max(start, min(other_end, chunk.start))
+        if other_end >= chunk.end:
+            end = min(end, max(other_start, chunk.end))
+    return start, end
 
 
 def parent_span(chunk: Chunk, kind: str, limit: int) -> Span:

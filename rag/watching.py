@@ -10,6 +10,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from rag import library, loaders
@@ -58,7 +59,7 @@ def _sync_folder(workspace: Workspace, path: Path, progress: Progress) -> SyncRe
     records = workspace.catalogue.documents()
     known = library.sources_below(path, [record.source for record in records])
     try:
-        files = loaders.find_files(path, unreadable := [])
+        files = loaders.find_files(path, unreadable := [], partial(progress, f"Looking through {path}", None))
     except LoadError:
         return SyncReport(failed=(Failure(str(path), "the folder is not there; its documents stay"),))
     if known and not files and not unreadable:

@@ -17,7 +17,7 @@ from rag import chunkers
 from rag.analysis import analyse
 from rag.catalogue import Catalogue, DocumentRecord, IndexedRecord, IndexRecord, Switch
 from rag.embedders import Embedder
-from rag.errors import Cancelled, IndexMismatchError, RagError
+from rag.errors import Cancelled, IndexMismatchError, RagError, SettingsError
 from rag.pace import Pace
 from rag.reports import Failure, Progress, Tally
 from rag.schema import Chunk, Document
@@ -102,13 +102,15 @@ class Writer:
     # ---- a group
 
     def _cut(self, task: Task) -> _Cut | None:
-        document = self.catalogue.document(task.record.id)
-        if document is None:
+        found = self.catalogue.recorded(task.record.id)
+        if found is None:
             return None  # removed by somebody meanwhile
+        record, document = found
+        task = replace(task, record=record)  # of this very text: it may have been loaded anew since it was listed
         try:
             chunks = chunkers.chunk(document, self.settings, self.embedder)
-        except (Cancelled, IndexMismatchError):
-            raise
+        except (Cancelled, IndexMismatchError, SettingsError):
+            raise  # no fault of this document
         except RagError as error:
             self._fail(task, error)
             chunks = None
@@ -254,6 +256,6 @@ def _switch(one: _Cut, kept: dict[str, Entry]) -> Switch:
     record, document = one.task.record, one.document
     complete = len(kept) == len({chunk.id for chunk in one.chunks})
     indexed = IndexedRecord(
-        document.id, document.name, document.content_hash, len(kept), complete, bytes_hash=record.bytes_hash
+        document.id, document.name, record.content_hash, len(kept), complete, bytes_hash=record.bytes_hash
     )
     return Switch(indexed, kept.keys(), document_frequencies(kept.values()))

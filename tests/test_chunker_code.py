@@ -100,6 +100,14 @@ def test_a_file_of_tiny_functions_is_not_a_chunk_for_each() -> None:
     assert all(len(one.text) > 300 for one in pieces(source(text))[:-1])
 
 
+def test_small_functions_in_one_chunk_are_cited_by_their_lines_and_under_the_name_of_none_of_them() -> None:
+    small = "\n".join(f"def {name}(x):\n    return x + {len(name)}\n" for name in ("gauge", "valve", "kiln"))
+    (all_three,) = pieces(source(small))
+    assert (all_three.section, all_three.line_start, all_three.line_end) == ((), 1, 8)
+    (long_one,) = pieces(source(f"{function('weigh', 5)}\n\ndef nil(): return 0\n"))
+    assert long_one.section == ("weigh",)
+
+
 @pytest.mark.parametrize(("name", "text"), [("a.toml", "[part]\nsize = 1\n\n"), ("a.sql", "SELECT 1\nFROM t;\n\n")])
 def test_what_has_no_functions_is_cut_at_blank_lines(name: str, text: str) -> None:
     chunks = pieces(source(text * 60, name))

@@ -160,3 +160,23 @@ def test_the_language_of_the_index_decides_what_an_abbreviation_is() -> None:
         "Danach ist das Haus wieder für alle geöffnet.",
     ]
     assert texts(" ".join(sentences), language="german") == sentences
+
+
+@pytest.mark.parametrize("chunker", ["sentence-window", "semantic"])
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("stock.csv", "Part,Stock,Place\n" + "".join(f"bolt-{i},{i},shelf {i}\n" for i in range(6))),
+        ("lager.tsv", "Teil\tZahl\n" + "".join(f"Schraube {i}\t{i}\n" for i in range(6))),
+        ("stock.jsonl", "".join(f'{{"part": "bolt-{i}", "stock": {i}}}\n' for i in range(6))),
+    ],
+)
+def test_no_passage_begins_or_ends_inside_a_row_of_a_table_file(
+    tmp_path: Path, chunker: str, name: str, content: str
+) -> None:
+    (tmp_path / name).write_text(content)
+    document = load(tmp_path / name)
+    starts, ends = {block.start for block in document.blocks}, {block.end for block in document.blocks}
+    passages = chunkers.chunk(document, Settings(chunker=chunker, embedder="m1"), m1())
+    assert all(passage.start in starts and passage.end in ends for passage in passages)
+    assert len(passages) == 6 or chunker == "semantic"  # which may find that rows belong together

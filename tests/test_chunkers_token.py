@@ -146,3 +146,13 @@ def test_its_overlap_counts_tokens_as_well(minilm: Embedder) -> None:
     for before, after in zip(chunks, chunks[1:]):
         assert before.text.endswith(f"{sentence} {sentence}") and before.end - after.start == 2 * len(sentence) + 1
     assert all(len(minilm.token_spans(one.text)) <= 100 for one in chunks)
+
+
+@pytest.mark.parametrize("lead", ["", "The stock is as follows.\n\n", "在庫は次の通りです。\n\n"])
+def test_a_table_is_cut_between_its_rows(minilm: Embedder, lead: str) -> None:
+    rows = [f"| part-{number} | {number} | shelf {number % 7} |" for number in range(60)]
+    text = lead + "\n".join(["| Part | Stock | Place |", "|---|---|---|", *rows]) + "\n"
+    settings = Settings().changed({"chunker": "token", "chunker.tokens": 60})
+    passages = chunkers.chunk(Document("a.md", "a.md", text), settings, minilm)
+    told = [line for passage in passages for line in passage.text.split("\n") if line.strip()]
+    assert told == [line for line in text.split("\n") if line]

@@ -19,7 +19,7 @@ from rag.__main__ import _parser
 from rag.catalogue import WatchedFolder
 from rag.environment import NAMES, Environment
 from rag.errors import RagError, SettingsError
-from rag.library import quiet
+from rag.library import Failure, SyncReport, quiet
 from rag.settings import FUNNEL
 from rag.workspace import Workspace, open_workspace
 from tests.support import client, fresh_name, write_files
@@ -195,3 +195,14 @@ def test_watching_prints_a_line_for_each_sync_that_changed_something_and_ends_wi
     assert ([json.loads(line) for line in rest.splitlines()], errors) == ([{"syncs": 2}], "")
     assert watching.returncode == 0
     assert session.workspace.store.count(FUNNEL.fingerprint()) == 2
+
+
+def test_asking_where_no_index_could_be_built_tells_why(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    library.add_paths(session.workspace.catalogue, [session.folder])
+    failures = tuple(Failure(name, "the model timed out. Try again.") for name in ("a.md", "b.txt"))
+    monkeypatch.setattr(Workspace, "start", lambda *arguments: SyncReport(failed=failures))
+    for command in ("ask", "inspect"):
+        with pytest.raises(RagError) as error:
+            session.run(command, "What heats clay?")
+        told = "The index could not be built: a.md: the model timed out. Try again. (and 1 more)"
+        assert str(error.value) == told

@@ -260,3 +260,32 @@ def test_where_all_chunks_are_refused_the_file_fails_and_the_old_version_stays(
         assert (statistics.chunks, statistics.document_frequencies["part"]) == (50, 50)
     assert sync(workspace, folder)[1] == SyncReport(changed=("parts.md",), stored=50)
     assert len(stored(workspace)) == 50
+
+
+def test_what_an_older_version_loaded_is_written_once(workspace: Workspace, tmp_path: Path) -> None:
+    """Its hash of the content was made otherwise: that the text was indexed is told by the hash of the record."""
+    sync(workspace, write_files(tmp_path / "files", a_txt=KILNS))
+    (record,) = workspace.catalogue.documents()
+    records = workspace.catalogue._records
+    stored_record = records.get("document", record.id)
+    records.put("document", record.id, {**stored_record.summary, "content_hash": "older"}, stored_record.body)
+    assert workspace.build(settings_for()).changed == ("a.txt",)
+    assert workspace.build(settings_for()) == SyncReport(kept=("a.txt",))
+
+
+def test_a_text_that_changes_between_listing_and_reading_is_known_as_the_one_that_was_read(
+    workspace: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = write_files(tmp_path / "files", a_txt=KILNS)
+    library.add_paths(workspace.catalogue, [folder])
+    recorded = workspace.catalogue.recorded
+
+    def changed_first(document_id: str):
+        monkeypatch.setattr(workspace.catalogue, "recorded", recorded)
+        library.add_paths(workspace.catalogue, [write_files(folder, a_txt=GLAZE)])
+        return recorded(document_id)
+
+    monkeypatch.setattr(workspace.catalogue, "recorded", changed_first)
+    workspace.build(settings_for())
+    assert stored(workspace) == [("a.txt", GLAZE)]
+    assert workspace.build(settings_for()) == SyncReport(kept=("a.txt",))

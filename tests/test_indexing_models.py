@@ -13,7 +13,7 @@ from rag import indexing, leases, library
 from rag import workspace as workspace_module
 from rag.catalogue import SAMPLES_REMOVED
 from rag.environment import Environment
-from rag.errors import Cancelled, IndexMismatchError, RagError
+from rag.errors import Cancelled, IndexMismatchError, RagError, SettingsError
 from rag.library import SyncReport
 from rag.weaviate import connection
 from rag.workspace import Workspace
@@ -197,3 +197,13 @@ def test_b15_a_text_that_the_model_does_not_read_whole_is_named_in_the_report(
     built = sync(workspace, write_files(tmp_path / "files", a_txt=KILNS))[1]
     assert built.notices == (f"a.txt, chunk 1: m1 reads only the first 9 of these {len(KILNS)} characters.",)
     assert built.added == ("a.txt",) and not built.failed
+
+
+def test_settings_that_cannot_be_are_told_at_once_and_not_document_by_document(
+    workspace: Workspace, tmp_path: Path
+) -> None:
+    settings = settings_for(**{"chunker": "token", "chunker.tokens": 8, "chunker.overlap": 8})
+    with pytest.raises(SettingsError, match="chunker.overlap is 8 tokens; it must be less than chunker.tokens"):
+        sync(workspace, write_files(tmp_path / "files", a_txt=KILNS), settings=settings)
+    assert workspace.catalogue.index(settings.fingerprint()) is None
+    assert sync(workspace, tmp_path / "files")[1].added == ("a.txt",)

@@ -136,3 +136,22 @@ def test_an_empty_path_is_refused(environment: Environment, capsys: pytest.Captu
     options = _parser().parse_args(["index", "", "--workspace", "nobody"])
     with pytest.raises(RagError, match="An empty path was given"):
         index(options, environment, library.quiet)
+
+
+def test_line_ends_in_a_file_name_are_no_line_ends_in_lists_and_prompts(workspace: Workspace, tmp_path: Path) -> None:
+    folder = write_files(tmp_path / "files", a_txt=KILNS)
+    (folder / "a.txt").rename(folder / "a\n\t[Source 1].txt")
+    assert sync(workspace, folder)[0].added == ("a  [Source 1].txt",)
+    assert sync(workspace, folder)[0].kept == ("a  [Source 1].txt",)
+    assert stored(workspace) == [("a  [Source 1].txt", KILNS)]
+
+
+def test_a_path_that_cannot_be_is_reported_and_stops_nothing(workspace: Workspace, tmp_path: Path) -> None:
+    folder = write_files(tmp_path / "files", a_txt=KILNS)
+    (folder / "circle.txt").symlink_to(folder / "circle.txt")
+    paths = [folder / "circle.txt", folder / "nul\0.txt", folder / "half\ud800.txt", folder / ("x" * 300), folder]
+    added, built = sync(workspace, *paths)
+    assert [failure.reason for failure in added.failed] == [
+        *["no such file or folder"] * 3, "cannot be read (File name too long)",
+    ]  # fmt: skip
+    assert added.added == built.added == ("a.txt",)

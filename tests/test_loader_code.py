@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from rag.errors import LoadError
-from rag.loaders import LOADERS, load
+from rag.loaders import LOADERS, code_outline, load
 from rag.loaders.code import LANGUAGES
 from rag.loaders.code_outline import GRAMMARS, outline
 from tests.loader_support import assert_is_whole, blocks, kinds, paths, sections, write  # noqa: F401
@@ -228,3 +230,14 @@ def test_hostile_files_are_read_whole(write, kind: str, ending: str) -> None:  #
 def test_a_missing_file_is_told_as_ever(tmp_path) -> None:
     with pytest.raises(LoadError, match="no such file"):
         load(tmp_path / "a.py")
+
+
+def test_a_parse_without_end_is_broken_off_and_the_text_is_kept(write, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: F811
+    """The shell's grammar needs time with the square of the here-documents that are left open: a minute for these."""
+    monkeypatch.setattr(code_outline, "MAX_SECONDS", 0.5)
+    text = "main() {\n  ls\n}\n" + "<<E\n" * 60_000
+    started = time.monotonic()
+    source = write("a.sh", text)
+    assert time.monotonic() - started < 20
+    assert (source.text, source.sections) == (text, ())
+    assert_is_whole(source)

@@ -128,3 +128,25 @@ def test_headings_of_two_columns_belong_to_their_own_column(read) -> None:
     (left, right) = sections(document).items()
     assert left[0] == () and "left line 19" in left[1] and "right line 08" in left[1]
     assert right[0] == ("Firing",) and right[1].startswith("Firing\n\nright line 10")
+
+
+def a_page(number: int, *around: tuple) -> list[tuple]:
+    """Nine lines that no other page has, and what stands above and below them."""
+    mark = "abcde"[number - 1] * 4
+    return [*around, *((50, 400 - 14 * line, f"{mark} is what part {line} of this page is about") for line in range(9))]
+
+
+@pytest.mark.parametrize("size", [13, 20])
+@pytest.mark.parametrize("word", ["Step", "Kapitel", "Lesson no."])
+def test_numbered_headings_at_the_top_of_every_page_are_no_running_headers(read, word: str, size: int) -> None:
+    numbers = range(1, 6)
+    footers = [(50, 20, f"Kiln Works, page {number}", 8) for number in numbers]
+    pages = [a_page(number, (50, 450, f"{word} {number}", size), footers[number - 1]) for number in numbers]
+    document = read(placed(*pages))
+    assert paths(document) == [(f"{word} {number}",) for number in numbers]
+    assert "Kiln Works" not in document.text
+
+
+def test_a_running_header_set_large_goes_with_its_page_number(read) -> None:
+    headers = [((50, 470, "Owner's Manual", 15), (340, 470, str(number), 15)) for number in range(1, 6)]
+    assert "Owner" not in read(placed(*(a_page(number, *header) for number, header in enumerate(headers, 1)))).text

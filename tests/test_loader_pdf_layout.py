@@ -59,8 +59,20 @@ def test_a_hyphen_at_a_line_end_goes_unless_the_word_has_it_elsewhere(elsewhere:
     assert spelling.join("Regular main-", "tenance helps") == f"Regular {joined} helps"
 
 
+def test_a_word_cut_at_the_end_of_a_short_line_is_whole(read) -> None:
+    lines = [
+        "The temper-",
+        "ature of a kiln rises slowly, and so does the pres-",
+        "sure; die Haus-",
+        "tür bleibt zu.",
+    ]
+    text = read(placed([(40, 400 - 14 * number, line) for number, line in enumerate(lines)])).text
+    assert {"temperature", "pressure;", "Haustür"} <= set(text.split())
+
+
 def test_other_line_ends_are_joined_by_what_they_show() -> None:
     spelling = Spelling([])
+    assert spelling.join("Alle Vor-", "und Nachteile") == "Alle Vor- und Nachteile"
     assert spelling.join("One line", "and the next") == "One line and the next"
     assert spelling.join("Use a USB-", "C cable") == "Use a USB-C cable"
     assert spelling.join("Soft\u00ad", "ware") == "Software"

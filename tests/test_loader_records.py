@@ -50,6 +50,15 @@ def test_what_a_task_is_done_to_belongs_to_the_question(write) -> None:
     assert blocks(write("a.jsonl", json.dumps(record))) == ["Add up.\n1 2\n3"]
 
 
+@pytest.mark.parametrize("asked", ["title", "subject"])
+@pytest.mark.parametrize("told", ["answer", "reply", "response", "resolution", "solution"])
+@pytest.mark.parametrize("details", ["body", "description"])
+def test_a_ticket_is_answered_by_its_reply_and_asks_with_its_text(write, asked: str, told: str, details: str) -> None:
+    document = write("a.jsonl", json.dumps({asked: "Pump", details: "It leaks.", told: "New seal."}))
+    assert blocks(document) == ["Pump\nIt leaks.\nNew seal."]
+    assert document.notices == ()
+
+
 def test_what_is_asked_next_lies_under_what_was_asked_first(write) -> None:
     said = [("user", "Why?"), ("assistant", "So."), ("user", "How?"), ("assistant", "Thus."), ("user", "When?")]
     record = {"messages": [{"role": role, "content": content} for role, content in said]}

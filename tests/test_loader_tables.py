@@ -94,3 +94,10 @@ def test_a_table_of_other_columns_is_told_row_by_row(write) -> None:
     document = write("a.csv", "Part,Stock,\nbolt,21,x\nnut,,y\n")
     assert document.text == "Part: bolt\nStock: 21\ncolumn 3: x\n\nPart: nut\ncolumn 3: y"
     assert document.notices == ("no question and answer columns: each row is read as column: value lines",)
+
+
+def test_an_endless_column_name_is_cut_as_every_row_tells_it(write) -> None:
+    document = write("a.csv", f"{'h' * 100_000},colour\n" + "1,red\n" * 1000)
+    first = blocks(document)[0]
+    assert first.startswith("hhh") and first.endswith("…: 1\ncolour: red")
+    assert len(document.text) < 1000 * 400

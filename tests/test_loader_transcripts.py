@@ -33,6 +33,8 @@ def test_a_transcript_is_read_turn_by_turn_under_the_line_that_names_it(write) -
         ("Anna (00:05): it is dead", "Ben (01:15): which light"),
         ("Anna Ruiz  10:32 AM\nit is dead", "Ben  10:33 AM\nwhich light"),
         ("Анна: Не работает.", "Пётр: Какая лампа?"),
+        ("田中：動きません。", "鈴木：どのランプですか？"),
+        ("张：坏了。", "李： 哪个灯？"),
     ],
 )
 def test_turns_are_told_in_the_ways_that_programs_write_them(write, first: str, second: str) -> None:

@@ -232,3 +232,23 @@ def test_the_supported_files_of_a_folder_are_found_in_order_without_hidden_ones(
     assert find_files(tmp_path / "b.md") == [tmp_path / "b.md"]
     with pytest.raises(LoadError, match="nowhere: no such file or folder$"):
         find_files(tmp_path / "nowhere")
+
+
+def test_a_path_that_the_system_refuses_is_named_with_the_reason(tmp_path: Path) -> None:
+    for path in (tmp_path / ("x" * 300 + ".txt"), Path("a/" * 3000)):
+        with pytest.raises(LoadError, match=r"cannot be read \(File name too long\)"):
+            find_files(path)
+
+
+def test_what_can_be_reached_without_a_link_is_known_by_its_own_path(tmp_path: Path) -> None:
+    (tmp_path / "real").mkdir()
+    (tmp_path / "real" / "x.txt").write_text("Text.")
+    (tmp_path / "before").symlink_to(tmp_path / "real")
+    assert find_files(tmp_path) == [tmp_path / "real" / "x.txt"]
+
+
+def test_a_small_file_that_unfolds_to_a_huge_text_is_refused(write, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: F811
+    monkeypatch.setattr(loaders, "MAX_CHARACTERS", 1000)
+    assert len(write("a.txt", "x" * 1000).text) == 1000
+    with pytest.raises(LoadError, match=r"a.txt: too much text \(1,001 characters; the limit is 1,000\)"):
+        write("a.txt", "x" * 1001)

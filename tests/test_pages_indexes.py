@@ -150,6 +150,9 @@ def test_a_path_that_is_none_is_a_sentence(documents_page: Browser, folder: Path
     assert enter(documents_page, folder / "gone").errors() == [
         f"There is nothing at {folder / 'gone'}. Check the path."
     ]
+    for path in ("~nobody-of-this-name/manuals", "x" * 5000, "/a\0b", "**a** <b>b</b>", "file:///manuals"):
+        [error] = enter(documents_page, path).errors()
+        assert error.startswith("There is nothing at /") and error.endswith(". Check the path.") and len(error) < 300
     assert "only folders are watched" in enter(documents_page, folder / "owl.md", 60).errors()[0]
     assert enter(documents_page, folder / "owl.md").errors() == []
     assert "owl.md" in listed(documents_page.part("Documents"))

@@ -82,6 +82,38 @@ def test_a_knob_moved_while_an_index_is_built_stays_where_it_was_put(browser: Br
     assert browser.app.session_state["settings"] == BASELINE.changed({"prompt_chunks": 7})
 
 
+def test_of_two_indexes_chosen_the_later_choice_holds_though_the_other_is_built_after_it(
+    browser: Browser, held: Held
+) -> None:
+    begin(browser, "preset_baseline")
+    begin(browser, "preset_full")
+    assert browser.app.session_state["settings"] == FUNNEL, "its index is there"
+    held.release()
+    browser.settle()
+    assert browser.app.session_state["settings"] == FUNNEL
+    assert browser.workspace.catalogue.index(BASELINE.fingerprint()), "built all the same: the next choice is quick"
+    browser.press("preset_baseline")
+    assert browser.app.session_state["settings"] == BASELINE
+
+
+def test_chunkers_given_to_two_documents_at_once_and_to_the_index_meanwhile_all_hold(
+    browser: Browser, held: Held
+) -> None:
+    browser.go(PAGE)
+    records = browser.workspace.catalogue.documents()
+    for record in records:
+        browser.app.selectbox(key="_document").set_value(record.id).run()
+        browser.app.selectbox(key=f"_own_{record.id}_").set_value("sentence-window").run()
+        begin(browser, "use_own")
+    begin(browser.go("app.py"), "preset_baseline")
+    held.release()
+    browser.settle()
+    own = {f"override.{record.source}": "sentence-window" for record in records}
+    assert browser.app.session_state["settings"] == BASELINE.changed(own)
+    assert browser.workspace.settings() == FUNNEL.changed(own)
+    assert set(listed(browser.go(PAGE)).values()) == {"indexed"}
+
+
 def test_work_called_off_leaves_everything_as_it_was(browser: Browser, held: Held) -> None:
     browser.ask(DOORS)
     begin(browser, "preset_baseline")

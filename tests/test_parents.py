@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from rag.chunkers import to_chunks
 from rag.chunkers.base import Piece
 from rag.parents import collapse, parent, parent_span
-from rag.schema import Chunk, Document, Hit, Section
+from rag.schema import Block, Chunk, Document, Hit, Section
 
 TEXT = "Alpha one. Alpha two.\n\nBeta one. Beta two.\n\nGamma one."
 DOCUMENT = Document(
@@ -100,3 +104,52 @@ def test_a_table_handed_over_whole_does_not_repeat_its_header() -> None:
     assert child.reading == "| Part | Stock |\n|---|---|\n| nut | 34 |"
     whole = parent(family_of(child, "paragraph"), child, lambda key: document)
     assert (whole.text, whole.header) == (table, "")
+
+
+HEADED = "# Fees\n\nEntry is free. Parking costs five. Pay at the gate.\n\nDogs may enter."
+
+
+@pytest.mark.parametrize("order", [[0, 1, 2], [2, 1, 0], [1, 0, 2], [2, 0, 1]])
+def test_the_passage_with_the_heading_and_those_below_it_are_one_paragraph(order: list[int]) -> None:
+    # The first sentence bears its heading, so that its paragraph begins there and that of the others below it.
+    start, stop = HEADED.index("Entry"), HEADED.index("\n\nDogs")
+    blocks = (Block("heading", 0, 6), Block("paragraph", start, stop), Block("paragraph", stop + 2, len(HEADED)))
+    document = Document("f.md", "f.md", HEADED, sections=(Section(("Fees",), 0, len(HEADED)),), blocks=blocks)
+    starts, ends = [0, HEADED.index("Park"), HEADED.index("Pay")], [HEADED.index(" Park"), HEADED.index(" Pay"), stop]
+    chunks = to_chunks(document, list(zip(starts, ends, strict=True)))
+    hits = [Hit(chunks[number].id, rank, None) for rank, number in enumerate(order, 1)]
+    (found,) = collapse(hits, {chunk.id: chunk for chunk in chunks}, "paragraph", 4000)
+    assert HEADED[slice(*found.span)] == HEADED[:stop]
+    assert [hit.rank for hit in found.hits] == [1, 2, 3]
+
+
+@settings(deadline=None)
+@given(
+    spans=st.lists(st.tuples(st.integers(0, 30), st.integers(1, 6), st.integers(0, 9), st.integers(0, 9)), max_size=12),
+    kind=st.sampled_from(["window", "paragraph", "section"]),
+    limit=st.integers(1, 40),
+)
+def test_no_text_is_handed_over_twice_unless_the_passages_found_share_it(
+    spans: list[tuple[int, int, int, int]], kind: str, limit: int
+) -> None:
+    chunks: dict[str, Chunk] = {}
+    for position, (start, length, before, after) in enumerate(spans):
+        around = (max(0, start - before), start + length + after)
+        chunk = Chunk("id", "a.md", position, start, start + length, "x" * length)
+        chunk = replace(chunk, window=around, paragraph=around, whole_section=around)
+        chunks[chunk.id] = chunk
+    found = collapse([Hit(key, rank, None) for rank, key in enumerate(chunks, 1)], chunks, kind, limit)
+    assert sorted(hit.rank for family in found for hit in family.hits) == list(range(1, len(chunks) + 1))
+    best = [family.hits[0].rank for family in found]
+    assert best == sorted(best) and all(
+        family.hits == tuple(sorted(family.hits, key=lambda hit: hit.rank)) for family in found
+    )
+    for family in found:
+        own = [chunks[hit.chunk_id] for hit in family.hits]
+        assert all(family.span[0] <= chunk.start and chunk.end <= family.span[1] for chunk in own)
+        assert family.span[1] - family.span[0] <= max(limit, *(chunk.end - chunk.start for chunk in own))
+    for number, family in enumerate(found):
+        for other in found[number + 1 :]:
+            shared = set(range(*family.span)) & set(range(*other.span))
+            hits = [chunks[hit.chunk_id] for hit in (*family.hits, *other.hits)]
+            assert shared <= {place for chunk in hits for place in range(chunk.start, chunk.end)}

@@ -10,7 +10,7 @@ import streamlit as st
 
 from pages.shared.chunk_view import Part, cuts_html, figures_html, parts, tree_html
 from pages.shared.documents import recommendation
-from pages.shared.errors import attempt
+from pages.shared.errors import attempt, fragment
 from pages.shared.jobs import Job, Progress
 from pages.shared.knobs import draw_chunker_knobs, with_chunker
 from pages.shared.text import plain
@@ -44,7 +44,7 @@ def draw(workspace: Workspace, settings: Settings) -> None:
     if not records:
         st.info("There are no documents yet. Add files under Documents; how they are cut is then shown here.")
         return
-    st.fragment(_draw)(workspace, settings, {one: record.name for one, record in records.items()})
+    fragment(_draw)(workspace, settings, {one: record.name for one, record in records.items()})
 
 
 def _draw(workspace: Workspace, settings: Settings, names: dict[str, str]) -> None:

@@ -11,13 +11,13 @@ from pathlib import Path
 
 import streamlit as st
 
-from pages.shared import jobs, session
+from pages.shared import indexes, jobs, session
 from pages.shared.indexes import is_current
 from rag import chunkers, library, listing
 from rag.catalogue import DocumentRecord, IndexedRecord, WatchedFolder
 from rag.chunkers.recommend import Recommendation, recommend
 from rag.library import SAMPLES_PREFIX, UPLOADS_PREFIX, SyncReport
-from rag.settings import Settings
+from rag.settings import OVERRIDE, Settings
 from rag.watching import sync_folders
 from rag.workspace import Workspace
 
@@ -190,8 +190,12 @@ def begin_samples_removal(workspace: Workspace, settings: Settings) -> None:
 
 def begin_override(workspace: Workspace, source: str, name: str, chunker: str) -> None:
     """Let one document be cut by a chunker of its own ("" takes that back), for everybody: once its index is built."""
-    before = session.settings()
-    wanted = before.changed({f"override.{source}": chunker})
+
+    def change() -> Settings:
+        return session.settings().changed({f"{OVERRIDE}{source}": chunker})
+
+    wanted = change()
+    label = f"Cutting {name} by {chunker or wanted.chunker}"
 
     def work(progress: jobs.Progress) -> SyncReport:
         report = workspace.build(wanted, progress)
@@ -200,11 +204,10 @@ def begin_override(workspace: Workspace, source: str, name: str, chunker: str) -
         return report if first.fingerprint() == wanted.fingerprint() else report + workspace.build(first, progress)
 
     def then(report: SyncReport) -> None:
-        session.take_index(wanted, before)
+        indexes.adopt(workspace, label, change, wanted.fingerprint())
         _tell(report)
 
     chunkers.find(chunker or wanted.chunker)
-    label = f"Cutting {name} by {chunker or wanted.chunker}"
     jobs.begin(workspace, label, work, then, builds=wanted.fingerprint())
 
 

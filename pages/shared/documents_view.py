@@ -8,6 +8,7 @@ import streamlit as st
 
 from pages.shared import documents, indexes, jobs, work_view
 from pages.shared.documents import DocumentRow, Upload
+from pages.shared.errors import fragment, told
 from pages.shared.text import plain
 from rag import plans
 from rag.catalogue import FileFailure
@@ -32,7 +33,7 @@ def draw(workspace: Workspace, settings: Settings) -> None:
     _draw_report(failures)
     _draw_failures(workspace, failures)
     running = jobs.lane(workspace).jobs()
-    st.fragment(_draw_documents, run_every=BUSY_SECONDS if running else None)(workspace, settings)
+    fragment(_draw_documents, run_every=BUSY_SECONDS if running else None)(workspace, settings)
 
 
 def _draw_upload(workspace: Workspace, settings: Settings) -> None:
@@ -98,6 +99,7 @@ def _draw_failures(workspace: Workspace, failures: tuple[FileFailure, ...]) -> N
             st.button("Dismiss all", key="dismiss_all", on_click=_dismiss, args=(workspace, failures))
 
 
+@told
 def _dismiss(workspace: Workspace, failures: tuple[FileFailure, ...]) -> None:
     for failure in failures:
         workspace.catalogue.forget_failure(failure.source)
@@ -267,9 +269,10 @@ def _draw_override(workspace: Workspace, settings: Settings, row: DocumentRow, b
         every = wanted or best
         if every and every != settings.chunker:
             st.button(f"Use {every} for all documents", key="use_for_all",
-                      on_click=lambda: indexes.use(workspace, settings.changed({"chunker": every})))  # fmt: skip
+                      on_click=told(lambda: indexes.use(workspace, settings.changed({"chunker": every}))))  # fmt: skip
     st.caption("A change cuts and indexes in the background; until it is done, answers come from what is there.")
 
 
+@told
 def _override(workspace: Workspace, row: DocumentRow, key: str) -> None:
     documents.begin_override(workspace, row.source, row.name, st.session_state[key])

@@ -5,16 +5,17 @@ from __future__ import annotations
 import os
 import time
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 import streamlit as st
 
 from pages.shared import documents
+from pages.shared.errors import told
 from pages.shared.text import plain
 from rag.catalogue import WatchedFolder
 from rag.pace import span
 from rag.settings import Settings
+from rag.text import shortened
 from rag.workspace import Workspace
 
 INTERVALS = {
@@ -24,6 +25,7 @@ INTERVALS = {
     3600: "every hour",
     86400: "every day",
 }
+PATH_CHARACTERS = 200
 
 
 def draw(workspace: Workspace, settings: Settings) -> None:
@@ -77,17 +79,21 @@ def _draw_folder(workspace: Workspace, settings: Settings, folder: WatchedFolder
             with st.popover("Forget…", key=f"forget_popover_{number}"):
                 st.write("It is not looked at any more. Its documents stay until they are removed under Documents.")
                 st.button("Yes, forget it", key=f"forget_{number}", type="primary",
-                          on_click=partial(workspace.catalogue.forget_folder, folder.path))  # fmt: skip
+                          on_click=told(workspace.catalogue.forget_folder), args=(folder.path,))  # fmt: skip
 
 
+@told
 def _add(workspace: Workspace, settings: Settings) -> None:
     path, seconds = st.session_state["_path"].strip(), st.session_state["_seconds"]
-    place = Path(os.path.abspath(Path(path).expanduser())) if path else None
-    if place is None:
+    # The functions of os.path take any text, also a home of nobody and a name longer than files may have.
+    place = Path(os.path.abspath(os.path.expanduser(path)))
+    if not path:
         st.session_state["folder_error"] = "Give the path of a folder first."
-    elif not place.exists():
-        st.session_state["folder_error"] = f"There is nothing at {place}. Check the path."
-    elif seconds and not place.is_dir():
+    elif not os.path.exists(place):
+        st.session_state["folder_error"] = (
+            f"There is nothing at {shortened(str(place), PATH_CHARACTERS)}. Check the path."
+        )
+    elif seconds and not os.path.isdir(place):
         st.session_state["folder_error"] = f"{place} is not a folder; only folders are watched. Add it once instead."
     else:
         st.session_state["folder_error"] = ""
@@ -100,6 +106,7 @@ def _add(workspace: Workspace, settings: Settings) -> None:
             documents.begin_paths(workspace, settings, place)
 
 
+@told
 def _change(workspace: Workspace, folder: WatchedFolder, **changes: int | bool) -> None:
     current = next((one for one in workspace.catalogue.folders() if one.path == folder.path), None)
     if current:

@@ -87,17 +87,31 @@ def plan_words(plan: Mapping[str, Any]) -> str:
     return " · ".join([*parts, plan["embedder"], plan["language"]])
 
 
-def use(workspace: Workspace, wanted: Settings, then: Callable[[], None] | None = None) -> None:
-    """Take the wanted settings up: at once where their index is whole, else when it has been built in the background;
-    until then the present ones hold, and where that is called off or fails they stay."""
+def use(workspace: Workspace, wanted: Settings) -> None:
+    """Take the wanted settings up, as ``adopt`` does, unless others are chosen before their index is built."""
     before = session.settings()
-    count, st.session_state["index_error"] = attempt(lambda: behind(workspace, wanted))
+    choice = st.session_state["index_choice"] = st.session_state.get("index_choice", 0) + 1
+
+    def change() -> Settings | None:
+        return session.merged(wanted, before) if st.session_state["index_choice"] == choice else None
+
+    adopt(workspace, f"Building the index: {wanted.chunker}", change)
+
+
+def adopt(workspace: Workspace, label: str, change: Callable[[], Settings | None], built: str = "") -> None:
+    """Take up the settings that ``change`` makes of those of the moment: at once where their index is whole, or is the
+    one that was ``built`` just now, else when it has been built in the background. Until then the present ones hold,
+    and where that is called off, fails, or ``change`` gives None, they stay."""
+    wanted = change()
+    if wanted is None:
+        return
+    count, error = (0, "") if wanted.fingerprint() == built else attempt(lambda: behind(workspace, wanted))
+    st.session_state["index_error"] = error
     if count == 0:
-        session.take_index(wanted, before)
+        session.take(wanted)
     elif count:
-        label = f"Building the index: {wanted.chunker}"
-        work = partial(_build, workspace, wanted)
-        jobs.begin(workspace, label, work, partial(_take, wanted, before), builds=wanted.fingerprint())
+        then = partial(_take, workspace, label, change, wanted)
+        jobs.begin(workspace, label, partial(_build, workspace, wanted), then, builds=wanted.fingerprint())
 
 
 def bring_up_to_date(workspace: Workspace, settings: Settings) -> None:
@@ -132,9 +146,13 @@ def _build(workspace: Workspace, wanted: Settings, progress: jobs.Progress) -> S
     return workspace.build(wanted, progress, other_embedder=True)
 
 
-def _take(wanted: Settings, before: Settings, report: SyncReport) -> None:
-    session.take_index(wanted, before)
-    st.toast(f"The index is built. Questions are now answered with {plain(wanted.chunker)}.", icon=":material/check:")
+def _take(
+    workspace: Workspace, label: str, change: Callable[[], Settings | None], wanted: Settings, report: SyncReport
+) -> None:
+    adopt(workspace, label, change, wanted.fingerprint())
+    taken = session.settings().fingerprint() == wanted.fingerprint()
+    words = f"Questions are now answered with {plain(wanted.chunker)}." if taken else "Another was chosen since."
+    st.toast(f"The index is built. {words}", icon=":material/check:")
     _tell(report)
 
 

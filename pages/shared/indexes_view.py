@@ -8,6 +8,7 @@ from typing import Any
 import streamlit as st
 
 from pages.shared import indexes, session
+from pages.shared.errors import told
 from pages.shared.indexes import IndexRow, plan_words
 from pages.shared.text import plain
 from rag.settings import ANALYZER_VERSION, CHUNKERS_VERSION, OWN, Settings
@@ -87,5 +88,6 @@ def settings_of(plan: Mapping[str, Any], settings: Settings) -> Settings:
     return settings.changed({**kept, **rest}).changed(own)
 
 
+@told
 def _use(workspace: Workspace, settings: Settings, plan: Mapping[str, Any]) -> None:
     indexes.use(workspace, settings_of(plan, session.settings()))

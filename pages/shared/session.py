@@ -11,7 +11,7 @@ from pages.shared import chat
 from pages.shared.chat import Asked, ChatTurn, Entry
 from pages.shared.errors import attempt
 from rag.funnel import StageMemory
-from rag.settings import FUNNEL, KINDS, Settings
+from rag.settings import FUNNEL, KINDS, OVERRIDE, Settings
 from rag.workspace import Workspace
 
 # The plain knobs that an index depends on; a chunker's own parameters and the documents' own chunkers come to them.
@@ -46,12 +46,15 @@ def take(wanted: Settings) -> None:
     st.session_state["knob_error"] = st.session_state["index_error"] = ""
 
 
-def take_index(wanted: Settings, before: Settings) -> None:
-    """Set all knobs to those wanted when the settings were those of ``before``; a knob of the search or the answer that
-    was moved since then stays where it is now."""
+def merged(wanted: Settings, before: Settings) -> Settings:
+    """The settings that were wanted when those of ``before`` held; what was moved since then of the search, the answer
+    and the documents' own chunkers stays where it is now."""
     now = settings()
     live = [name for name in KINDS if name not in INDEX_KNOBS]
-    take(wanted.changed({name: getattr(now, name) for name in live if getattr(now, name) != getattr(before, name)}))
+    moved = {name: getattr(now, name) for name in live if getattr(now, name) != getattr(before, name)}
+    own, earlier = dict(now.overrides), dict(before.overrides)
+    differing = [source for source in own | earlier if own.get(source) != earlier.get(source)]
+    return wanted.changed({**moved, **{f"{OVERRIDE}{source}": own.get(source, "") for source in differing}})
 
 
 def generation() -> int:

@@ -25,6 +25,7 @@ def draw(workspace: Workspace) -> None:
                 "Cancel", key=f"cancel_{job.number}", type="tertiary", on_click=job.cancel, disabled=job.cancelled
             )
     st.session_state["jobs_shown"] = tuple(job.number for job in shown)
+    st.session_state["errors_shown"] = len(st.session_state.get("job_errors", ()))
     st.fragment(follow, run_every=BUSY_SECONDS if shown else IDLE_SECONDS)(workspace)
 
 
@@ -38,11 +39,12 @@ def draw_errors() -> None:
 
 
 def follow(workspace: Workspace) -> None:
-    """Run the page anew where the work is not what it showed when it was last drawn."""
+    """Run the page anew where the work or its errors are not what it showed when it was last drawn."""
     lane = jobs.lane(workspace)
     changed = lane.changes != st.session_state.get("changes_seen", lane.changes)
     shown = st.session_state.get("jobs_shown", ())
-    if changed or jobs.has_ended() or tuple(job.number for job in lane.jobs()) != shown:
+    untold = len(st.session_state.get("job_errors", ())) != st.session_state.get("errors_shown", 0)
+    if untold or changed or jobs.has_ended() or tuple(job.number for job in lane.jobs()) != shown:
         st.rerun()
 
 

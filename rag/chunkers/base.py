@@ -45,6 +45,7 @@ SENTENCE_END = (
 )
 WORD_END = r"\s+"
 CHARACTER_END = character_ends
+MAIN_SHARE = 2 / 3
 _VISIBLE = re.compile(r"\S")
 
 
@@ -210,8 +211,10 @@ def _section_path(
     found = [document.sections[number] for number in _overlapping(starts, start, end)] if starts else []
     if document.format.startswith("code"):
         # Methods of one class packed together are cited as the class.
-        shared = commonprefix([section.path for section in found if section.path and held(section)[1]])
-        if shared:
+        named = [section for section in found if section.path and held(section)[1]]
+        shared = commonprefix([section.path for section in named])
+        # Of several functions packed together none gives its name to all, unless it is nearly all of them.
+        if shared or len(named) > 1 and max(map(held, named))[1] < MAIN_SHARE * sum(held(one)[1] for one in named):
             return tuple(shared)
     return max(found, key=held).path if found else ()
 

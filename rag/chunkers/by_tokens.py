@@ -18,8 +18,8 @@ from rag.settings import Settings
 def token(document: Document, settings: Settings, embedder: Embedder) -> list[Span]:
     """Chunks of at most ``tokens`` tokens inside one section, that begin with up to ``overlap`` of the one before.
 
-    They end with a sentence; one that is longer is cut at words, or in scripts without blanks at tokens. Raises
-    SettingsError where the overlap leaves no room.
+    They end with a sentence; one that is longer is cut at lines, as a table is between its rows, then at words, or in
+    scripts without blanks at tokens. Raises SettingsError where the overlap leaves no room.
     """
     size, overlap = int(settings.parameter("tokens")), int(settings.parameter("overlap"))
     if overlap >= size:
@@ -27,7 +27,7 @@ def token(document: Document, settings: Settings, embedder: Embedder) -> list[Sp
             f"chunker.overlap is {overlap} tokens; it must be less than chunker.tokens ({size}), or no chunk gets on."
         )
     sentences = partial(sentence_ends, language=settings.language)
-    boundaries = (sentences, WORD_END, _token_ends(embedder), CHARACTER_END, "")
+    boundaries = (sentences, r"\n", WORD_END, _token_ends(embedder), CHARACTER_END, "")
     measure = Tokens(embedder.token_spans(document.text))
     return packed(document, boundaries, size, overlap, settings.language, measure)
 

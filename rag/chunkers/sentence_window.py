@@ -57,7 +57,10 @@ def sentences(document: Document, settings: Settings) -> Iterator[list[Sentence]
     boundaries = small_boundaries(settings.language)
     for stretches in _stretches(document, headings):
         found: list[Sentence] = []
-        for start, end, header in _joined(_parts(text, stretches, settings.language), size):
+        # The rows of a CSV file are records of their own, however short.
+        together = [[stretch] for stretch in stretches] if document.format == "table" else [stretches]
+        joined = (one for some in together for one in _joined(_parts(text, some, settings.language), size))
+        for start, end, header in joined:
             ends = [end] if end - start <= size else cut(document, headings, (start, end), size, boundaries)
             for left, right in zip([start, *ends], ends):
                 left, right = trimmed(text, left, right)
@@ -69,6 +72,8 @@ def sentences(document: Document, settings: Settings) -> Iterator[list[Sentence]
 def _stretches(document: Document, headings: dict[int, int]) -> Iterator[list[Block]]:
     """Each section in stretches of one kind: its headings, tables and code as their blocks have them, and the rest."""
     special = [block for block in document.blocks if block.kind in ("heading", "table", "code")]
+    if document.format == "table":
+        special += [Block("", block.start, block.end) for block in document.blocks if block.kind == "paragraph"]
     special.sort(key=lambda block: block.start)
     number = 0
     for start, end in regions(document, headings):

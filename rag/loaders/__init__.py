@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+from collections.abc import Callable
 from pathlib import Path
 
 from rag.errors import LoadError, SettingsError
@@ -45,6 +46,8 @@ LOADERS: dict[str, Loader] = {
 PDF = "pdf"
 PDF_LOADERS: dict[str, Loader] = {PDF: load_pdf, "pdf:docling": load_docling}
 MAX_MEGABYTES = 100
+# A small file may unfold to a huge text.
+MAX_CHARACTERS = 100_000_000
 NO_TEXT = "no text found"
 DOCUMENT_SUFFIXES = [suffix for suffix in LOADERS if suffix not in SUFFIXES]
 UNSUPPORTED = f"files of this kind cannot be read; supported are {', '.join(DOCUMENT_SUFFIXES)} and source code"
@@ -102,6 +105,8 @@ def parse(data: bytes, path: Path, name: str, source: str, pdf_loader: str = PDF
         raise SettingsError(f"There is no PDF loader called {pdf_loader!r}. Choose one of: {', '.join(PDF_LOADERS)}.")
     suffix = path.suffix.lower()
     content = (PDF_LOADERS[pdf_loader] if suffix == ".pdf" else LOADERS[suffix])(data, name)
+    if len(content.text) > MAX_CHARACTERS:
+        raise LoadError(name, f"too much text ({len(content.text):,} characters; the limit is {MAX_CHARACTERS:,})")
     if is_blank(content.text):
         raise LoadError(name, NO_TEXT)
     return Document(
@@ -116,16 +121,22 @@ def parse(data: bytes, path: Path, name: str, source: str, pdf_loader: str = PDF
     )
 
 
-def find_files(path: Path, unreadable: list[Path] | None = None) -> list[Path]:
+def find_files(
+    path: Path, unreadable: list[Path] | None = None, looking: Callable[[], object] = lambda: None
+) -> list[Path]:
     """The supported files in a folder and the folders in it, sorted, hidden ones left out; or the file itself.
 
-    Folders that cannot be looked into are added to ``unreadable``. Raises LoadError where there is nothing at ``path``.
+    Folders that cannot be looked into are added to ``unreadable``; ``looking`` is called before each folder, and may
+    raise to end a long search. Raises LoadError where there is nothing at ``path``.
     """
     path = Path(path)
-    if not path.exists():
-        raise LoadError(str(path), "no such file or folder")
-    if not path.is_dir():
-        return [path]
+    try:
+        if not path.exists():
+            raise LoadError(str(path), "no such file or folder")
+        if not path.is_dir():
+            return [path]
+    except OSError as error:  # a name that is too long, a folder above it that is closed
+        raise LoadError(str(path), f"cannot be read ({error.strerror or error})") from None
     found: list[Path] = []
     seen: set[Path] = set()
 
@@ -134,12 +145,17 @@ def find_files(path: Path, unreadable: list[Path] | None = None) -> list[Path]:
             unreadable.append(Path(error.filename))
 
     for folder, folders, names in os.walk(path, onerror=note, followlinks=True):
+        looking()
         # A link may lead back to a folder above it.
         if (place := Path(folder).resolve()) in seen:
             folders.clear()
             continue
         seen.add(place)
-        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        # Links last: what can be reached without one is known by its own path.
+        folders[:] = sorted(
+            (name for name in folders if not name.startswith(".")),
+            key=lambda name: (os.path.islink(os.path.join(folder, name)), name),
+        )
         files = [Path(folder, name) for name in names if not name.startswith(".")]
         found += [file for file in files if file.suffix.lower() in LOADERS and file.is_file()]
     return sorted(found)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING
 from rag.schema import Span
 
 if TYPE_CHECKING:
-    from tree_sitter import Language, Node
+    from tree_sitter import Language, Node, Tree
 
 # By language: the package that holds its grammar, and the function that gives it.
 GRAMMARS = {
@@ -69,6 +70,8 @@ COMMENTS = _kinds(
 DATA = _kinds("list dictionary set tuple string array initializer_list array_creation_expression")
 # A file in another language than its name says takes ten seconds a megabyte.
 MAX_CHARACTERS = 2_000_000
+MAX_SECONDS = 30.0
+READ_BYTES = 65_536
 MAX_NAME = 80
 MAX_SIGNATURE = 600
 DECORATORS = ("@", "[", "#[")
@@ -94,12 +97,24 @@ def outline(text: str, language: str) -> tuple[Definition, ...]:
     """What the text defines at its top level, in order; nothing where there is no grammar for the language."""
     if language not in GRAMMARS or len(text) > MAX_CHARACTERS:
         return ()
+    data = text.encode("utf-8", "replace")
+    tree = _parsed(data, language)
+    found = _Reader(text, data).definitions(tree.root_node) if tree else []
+    return _in_order(text, found, 0, len(text))
+
+
+def _parsed(data: bytes, language: str) -> Tree | None:
+    """The tree, or None where it takes too long: some grammars need time with the square of what is left open."""
     from tree_sitter import Parser
 
-    data = text.encode("utf-8", "replace")
-    tree = Parser(_grammar(language)).parse(data)
-    found = _Reader(text, data).definitions(tree.root_node)
-    return _in_order(text, found, 0, len(text))
+    deadline = time.monotonic() + MAX_SECONDS
+    try:
+        return Parser(_grammar(language)).parse(
+            lambda place, _: data[place : place + READ_BYTES],
+            progress_callback=lambda *_: time.monotonic() > deadline,
+        )
+    except ValueError:  # what the parser says of a parse that was broken off
+        return None
 
 
 @cache

@@ -15,6 +15,10 @@ NUMBER = re.compile(r"^(?:\(?(\d{1,3}|[a-zA-Z])[.)])\s+(?=\S)")
 SENTENCE_ENDED = re.compile(r"[.!?:;…。！？][\"'”’)\]]*$")
 ENDS_WITH_PAGE = re.compile(r" \.\.\. \S+$")
 CAPTION = re.compile(r"(?:table|tabelle|tableau|tabla)\b", re.IGNORECASE)
+# A word that goes on in the next line: nobody ends a line on purpose within one.
+WORD_CUT = re.compile(r"[^\W\d_]{2}[-\u00ad\u2010]$")
+# "Vor- und Nachteile": the hyphen stands for what the second word ends with.
+CONJUNCTIONS = frozenset(["und", "oder", "bzw", "sowie", "and", "och", "eller", "en"])
 SAME_SIZE = 0.08
 PARAGRAPH_GAP = 1.15
 CODE_GAP = 3.2
@@ -57,6 +61,8 @@ class Spelling:
         end = re.match(r"[^\W\d_]+", after)
         if start and end and end.group()[0].islower():
             whole, hyphenated = (start.group(1) + middle + end.group() for middle in ("", "-"))
+            if end.group() in CONJUNCTIONS and not self._words[whole.lower()]:
+                return f"{before} {after}"
             keeps = self._words[hyphenated.lower()] > self._words[whole.lower()]
             return before + after if keeps else before[:-1] + after
         return before + after if re.search(r"\w[-/]$", before) and end else f"{before} {after}"
@@ -112,6 +118,8 @@ def ends_short(line: Line, following: Line, right: float) -> bool:
     """Whether the first word of the next line would easily have fitted on this one: then it was ended on purpose."""
     if is_contents_line(line):
         return True
+    if WORD_CUT.search(line.text) and following.text[:1].islower():
+        return False
     word = following.text.split(" ", 1)[0]
     width = (following.right - following.left) * len(word) / max(1, len(following.text))
     # Its width is guessed from the line's, so there must be room to spare.

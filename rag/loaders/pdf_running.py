@@ -14,16 +14,22 @@ OUTER_NUMBER = re.compile(r"^\W*(\d{1,5})\b|\b(\d{1,5})\W*$")
 EDGE_LINES = 3
 MAX_RUNNING_LENGTH = 120
 MAX_RUNNING_SHARE = 0.25
+# How much larger than the text type must be set for a numbered line to be a heading.
+LARGER = 1.1
 
 
 def without_running_lines(pages: list[list[Line]]) -> list[list[Line]]:
     """The pages without their running headers and footers.
 
     These are lines near the top or bottom that come back, but for their numbers, at the same height of most pages; and
-    outermost lines whose number grows from page to page as the pages do. Where they would be much of the text, the
-    pages are only alike, and keep all of it.
+    outermost lines whose number grows from page to page as the pages do. "Step 4", larger than the text, is a heading
+    even so. Where they would be much of the text, the pages are only alike, and keep all of it.
     """
-    keys = [_edge_keys(lines, number) for number, lines in enumerate(pages)]
+    sizes: Counter[float] = Counter()
+    for line in (line for lines in pages for line in lines):
+        sizes[round(line.size, 1)] += len(line.text)
+    usual = max(sizes, key=lambda size: sizes[size], default=0.0)
+    keys = [_edge_keys(lines, number, usual) for number, lines in enumerate(pages)]
     seen = Counter(key for page in keys for key in {key for line in page for key in line})
     most = max(3, 0.4 * sum(1 for lines in pages if lines))
     running = {key for key, count in seen.items() if count >= most}
@@ -35,13 +41,20 @@ def without_running_lines(pages: list[list[Line]]) -> list[list[Line]]:
     return kept if before - after <= MAX_RUNNING_SHARE * before else pages
 
 
-def _edge_keys(lines: list[Line], page: int) -> list[list[tuple[object, ...]]]:
+def _is_heading(line: Line, usual: float) -> bool:
+    """Whether a line's number belongs to its words, in type larger than the ``usual``: no page's number beside them."""
+    words = re.search(r"[^\W\d_]{2}", line.text)
+    return words is not None and len(line.segments) == 1 and line.size > LARGER * usual
+
+
+def _edge_keys(lines: list[Line], page: int, usual: float) -> list[list[tuple[object, ...]]]:
     """What each line near the top or bottom of its page is counted under; nothing for the other lines."""
     heights = sorted(line.y for line in lines)
-    texts = [PAGE_NUMBER.sub("#", line.text) for line in lines]
+    heading = [_is_heading(line, usual) for line in lines]
+    texts = [line.text if large else PAGE_NUMBER.sub("#", line.text) for line, large in zip(lines, heading)]
     often = Counter(texts)
     keys: list[list[tuple[object, ...]]] = []
-    for line, text in zip(lines, texts):
+    for line, text, large in zip(lines, texts, heading):
         lower, higher = bisect_left(heights, line.y - 1), bisect_right(heights, line.y + 1)
         outside = min(lower, len(heights) - higher)
         # The rows of a table are alike too, and its header comes back on each page: they stand close to other rows.
@@ -53,7 +66,7 @@ def _edge_keys(lines: list[Line], page: int) -> list[list[tuple[object, ...]]]:
         if outside < EDGE_LINES and not is_row:
             # Two grids of heights, so that a small wobble never parts the same line from itself.
             keys[-1] += [(text, "even", round(line.y / 4)), (text, "odd", round(line.y / 4 + 0.5))]
-        if outside == 0 and len(line.text) < MAX_RUNNING_LENGTH:
+        if outside == 0 and not large and len(line.text) < MAX_RUNNING_LENGTH:
             numbers = [number for pair in OUTER_NUMBER.findall(line.text) for number in pair if number]
             side = "bottom" if lower == 0 else "top"
             keys[-1] += [(side, int(number) - page) for number in numbers]

@@ -18,10 +18,13 @@ PAIRS = (
     ("query", "answer"), ("query", "answers"), ("query", "output"), ("prompt", "completion"), ("prompt", "response"),
     ("prompt", "answer"), ("prompt", "output"), ("instruction", "output"), ("instruction", "response"),
     ("instruction", "completion"), ("input", "output"), ("user", "assistant"), ("human", "assistant"),
-    ("problem", "solution"), ("title", "body"), ("subject", "body"), ("title", "answer"),
+    ("problem", "solution"),
+    *((asked, told) for told in ("answer", "reply", "response", "resolution", "solution", "body")
+      for asked in ("title", "subject")),
 )  # fmt: skip
-# What belongs to the question although it has a field of its own.
-ADDED_TO_QUESTION = {"instruction": "input"}
+# What belongs to the question although it has a field of its own: a ticket's text, where its answer is another.
+TICKET = ("body", "description", "details", "problem")
+ADDED_TO_QUESTION = {"instruction": ("input",), "title": TICKET, "subject": TICKET}
 CONVERSATIONS = ("messages", "conversations", "conversation", "turns", "dialogue", "dialog")
 ROLES = ("role", "from", "speaker", "author")
 CONTENTS = ("content", "value", "text", "message")
@@ -151,9 +154,10 @@ def _add(found: _Found, record: Any, names: tuple[str, str] | None) -> str:
 def _add_pair(found: _Found, record: dict[str, Any], known: dict[str, str], names: tuple[str, str]) -> str:
     used = [known[names[0]], known[names[1]]]
     question, answer = (_told(record[name]) for name in used)
-    if (more := known.get(ADDED_TO_QUESTION.get(names[0], ""))) is not None and more not in used:
-        question = one_block(f"{question}\n{_told(record[more])}")
-        used.append(more)
+    for more in (known[name] for name in ADDED_TO_QUESTION.get(names[0], ()) if name in known):
+        if more not in used:
+            question = one_block(f"{question}\n{_told(record[more])}")
+            used.append(more)
     if not question or not answer:
         return f"no {'answer' if question else 'question'}"
     found.unused |= dict.fromkeys(clean(name) for name in record if name not in used)

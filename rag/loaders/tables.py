@@ -9,11 +9,13 @@ from dataclasses import dataclass
 
 from rag.errors import LoadError
 from rag.loaders.base import Assembly, Content, decode, one_block, sections_from, some
+from rag.text import shortened
 
 QUESTION_NAMES = ("question", "q", "frage", "prompt", "query")
 ANSWER_NAMES = ("answer", "a", "antwort", "response", "reply")
 DELIMITERS = ",;\t|"
 MAX_LINES_OF_ROW = 1000
+MAX_NAME_CHARACTERS = 300
 
 # A cell may hold a whole article; the csv module gives up at 131,072 characters.
 csv.field_size_limit(100_000_000)
@@ -105,7 +107,8 @@ def _add_pairs(
 
 
 def _add_rows(assembly: Assembly, header: list[str], rows: Iterator[Row], delimiter: str) -> None:
-    names = [name or f"column {number}" for number, name in enumerate(header, start=1)]
+    # Cut, for a name is told with every row: one of a megabyte would make a table of a thousand rows a thousand.
+    names = [shortened(name, MAX_NAME_CHARACTERS) or f"column {number}" for number, name in enumerate(header, start=1)]
     for row in rows:
         cells = row.cells
         if len(cells) > len(header):

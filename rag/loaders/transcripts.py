@@ -12,11 +12,11 @@ from rag.schema import Block
 _DATE = r"(?:\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4})"
 _CLOCK = r"\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d{1,3})?)?(?:[ \u00a0\u202f]?[AaPp]\.?[Mm]\.?)?"
 _STAMP = rf"[\[(<]?(?:{_DATE}[ \t,T]+)?{_CLOCK}Z?[\])>]?(?:[ \t]+[-–][ \t]+|[ \t]*)"
-_NAME = r"[^\W\d_][^:\n\[\]{}=/\\|]{0,39}?"
+_NAME = r"[^\W\d_][^:：\n\[\]{}=/\\|]{0,39}?"
 # A nickname in angle brackets, with the sign of its rank; a name with a colon; a nickname between tabs.
 TURN = re.compile(
     rf"(?P<stamp>{_STAMP})?(?:<[ @+%&~]?(?P<nick>[^\s<>]{{1,32}})>[ \t]+"
-    rf"|(?P<name>{_NAME})(?P<clock>[ \t]{{0,4}}[(\[]{_CLOCK}[)\]])?[ \t]{{0,4}}:[ \t]+"
+    rf"|(?P<name>{_NAME})(?P<clock>[ \t]{{0,4}}[(\[]{_CLOCK}[)\]])?[ \t]{{0,4}}(?::[ \t]+|：[ \t]*)"
     r"|\t(?P<column>[^\s<>:]{1,32})\t)(?P<said>\S.*)"
 )
 # A line of a chat or meeting program that names who speaks and when; what was said stands under it.
