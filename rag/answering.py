@@ -137,25 +137,13 @@ def _quote(
     trace: Trace, sources: Sequence[Chunk], settings: Settings, workspace: Workspace, statistics: Statistics
 ) -> tuple[Stage, Answer]:
     embedder = workspace.embedder(LOCAL_EMBEDDER)
-    headers = _table_headers(sources, workspace, trace.index["revision"])
-    scored = extraction.score_sentences(trace.question, sources, embedder, settings.language, statistics, headers)
+    scored = extraction.score_sentences(trace.question, sources, embedder, settings.language, statistics)
     nearness = max((item.nearness for item in scored), default=0.0)
     dense, sparse = (stage.hits if (stage := trace.stage(name)) else None for name in ("dense", "sparse"))
     evidence = weigh(trace.question, sources, nearness, dense, sparse, statistics, settings.language)
     if not scored or not evidence.suffices:
         return Stage("generate", EXTRACTIVE, note=evidence.reason()), Answer(REFUSAL, "refused")
     return Stage("generate", EXTRACTIVE, note=EXTRACTIVE_NOTE), extraction.quote(extraction.choose(scored), sources)
-
-
-def _table_headers(sources: Sequence[Chunk], workspace: Workspace, revision: str) -> dict[str, str]:
-    """The row of column names, by chunk id, of each source that begins in the middle of a table."""
-    headers = {}
-    for chunk in sources:
-        document = workspace.document(chunk.document_id, revision) if "|" in chunk.text else None
-        for block in document.blocks if document else ():
-            if block.kind == "table" and block.start < chunk.start < block.end:
-                headers[chunk.id] = document.text[block.start : block.end].split("\n", 1)[0]
-    return headers
 
 
 def _generate(

@@ -9,18 +9,17 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from rag import indexing, library, listing, terminal
+from rag import indexing, library, listing, terminal, watching
 from rag.catalogue import SAMPLES_REMOVED, WatchedFolder
 from rag.environment import SAMPLES_FOLDER, Environment
-from rag.errors import RagError, SettingsError
+from rag.errors import RagError, ServerError, SettingsError
 from rag.funnel import run_funnel
 from rag.library import SyncReport
 from rag.settings import FUNNEL, OVERRIDE, Settings, parse_assignments
-from rag.watching import Watcher
 from rag.weaviate import connection
 from rag.weaviate import server as local_server
 from rag.workspace import IndexSize, Workspace, open_workspace
@@ -74,12 +73,15 @@ def index(options: argparse.Namespace, environment: Environment, progress: Progr
             return _watch(options, workspace, _with_overrides(options, workspace, settings), ())
         if not options.rebuild and paths:
             workspace.check(settings)
-        report = _add(workspace, paths, progress)
+        report = _add(workspace, paths, progress, options.watch)
         settings = _with_overrides(options, workspace, settings)
         built = workspace.build(settings, progress, rebuild=options.rebuild)
         if not workspace.catalogue.samples():
             # Own documents came first: the samples were never wanted.
             workspace.catalogue.set_samples(SAMPLES_REMOVED)
+        new = {*report.added, *report.changed}
+        told = [f"{one.name}: {n}" for one in workspace.catalogue.documents() if one.name in new for n in one.notices]
+        report = replace(report, notices=(*report.notices, *told))
         both = {"documents": asdict(report), "index": asdict(built)}
         result = Result(both, terminal.sync_text(report, built)), not (report.failed or built.failed)
         if not options.watch:
@@ -88,7 +90,9 @@ def index(options: argparse.Namespace, environment: Environment, progress: Progr
         return _watch(options, workspace, settings, paths)
 
 
-def _add(workspace: Workspace, paths: list[Path], progress: Progress) -> library.SyncReport:
+def _add(workspace: Workspace, paths: list[Path], progress: Progress, watched: bool) -> library.SyncReport:
+    if watched:
+        return sum((watching.load_folder(workspace, path, progress) for path in paths), library.SyncReport())
     if paths:
         report = workspace.add_paths(paths, progress)
         if report == library.SyncReport(failed=report.failed):
@@ -116,7 +120,7 @@ def _watch(
         told.append(report)
         _say(options, asdict(report), f"{time.strftime('%H:%M:%S')}  {terminal.line(report)}")
 
-    watcher = Watcher(workspace, lambda: settings, tell, (lambda: given) if given else None).start()
+    watcher = watching.Watcher(workspace, lambda: settings, tell, (lambda: given) if given else None).start()
     said = ""
     with suppress(KeyboardInterrupt):
         while watcher.running:
@@ -124,6 +128,9 @@ def _watch(
             if watcher.error != said:
                 said = watcher.error
                 print(f"rag: {said}" if said else "rag: Going on.", file=sys.stderr, flush=True)
+                if said and not workspace.store.answers:
+                    watcher.stop()
+                    raise ServerError("Stopped watching: the Weaviate server has ended. Start the command again.")
     watcher.stop()
     return Result({"syncs": len(told)}, f"Stopped watching after {len(told)} syncs that changed something."), True
 
@@ -163,8 +170,11 @@ def indexes(options: argparse.Namespace, environment: Environment, progress: Pro
         if options.action == "drop":
             if not options.fingerprint:
                 raise SettingsError("Name the index to drop, as `python -m rag indexes` lists them.")
-            workspace.drop(options.fingerprint)
-            return Result({"dropped": options.fingerprint}, f"Index {options.fingerprint} is dropped."), True
+            known = [index.fingerprint for index in workspace.catalogue.indexes()]
+            meant = [fingerprint for fingerprint in known if fingerprint.startswith(options.fingerprint)]
+            fingerprint = meant[0] if len(meant) == 1 else options.fingerprint
+            workspace.drop(fingerprint)
+            return Result({"dropped": fingerprint}, f"Index {fingerprint} is dropped."), True
         sizes = workspace.index_sizes()
         rows = [
             {

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from types import MappingProxyType
 
 from rag.analysis import analyse
 from rag.catalogue import Statistics
 from rag.embedders import Embedder
 from rag.generation import harmless
 from rag.schema import Answer, Chunk, Citation
-from rag.sentences import Unit, readable, units
+from rag.sentences import Unit, code_units, readable, units
 
 MOST_SENTENCES = 6
 MOST_CHARACTERS = 1500
@@ -53,16 +52,9 @@ def score_sentences(
     embedder: Embedder,
     language: str,
     statistics: Statistics,
-    headers: Mapping[str, str] = MappingProxyType({}),
 ) -> list[Scored]:
-    """Every quotable sentence of the sources in order, scored against the question.
-
-    ``headers`` gives the row of column names, by chunk id, of each chunk that begins inside a table.
-    """
-    found = [
-        (number, chunk, units(chunk.text, language, headers.get(chunk.id, "")))
-        for number, chunk in enumerate(sources, 1)
-    ]
+    """Every quotable sentence of the sources in order, scored against the question."""
+    found = [(number, chunk, _units(chunk, language)) for number, chunk in enumerate(sources, 1)]
     places = [(number, chunk, of_chunk, i) for number, chunk, of_chunk in found for i in range(len(of_chunk))]
     if not places:
         return []
@@ -122,7 +114,7 @@ def choose(scored: Sequence[Scored]) -> list[Scored]:
 def quote(chosen: Sequence[Scored], sources: Sequence[Chunk]) -> Answer:
     """The chosen sentences as an answer, each on a line of its own with its ``[Source N]``."""
     quoted = [(item.source, harmless(_with_question(item.unit, sources[item.source - 1]))) for item in chosen]
-    lines = [f"{_sentence(text)} [Source {source}]" for source, text in quoted]
+    lines = [f"{_ended(text, sources[source - 1])} [Source {source}]" for source, text in quoted]
     citations = tuple(
         Citation(source, sources[source - 1].id, text, True, "quoted from the source") for source, text in quoted
     )
@@ -155,6 +147,14 @@ def _window(chunk: Chunk, of_chunk: Sequence[Unit], i: int) -> str:
     return (f"{heading}: " if heading else "") + " ".join(readable(unit) for unit in of_chunk[max(0, i - 1) : i + 2])
 
 
+def _units(chunk: Chunk, language: str) -> tuple[Unit, ...]:
+    if chunk.line_start is not None:
+        return code_units(chunk.text)
+    # A passage that begins among a table's rows has the column names in its header.
+    names = next((line for line in chunk.header.split("\n") if line.lstrip().startswith("|")), "")
+    return units(chunk.text, language, names)
+
+
 def _heading(chunk: Chunk) -> str:
     return chunk.section[-1] if chunk.section else ""
 
@@ -166,10 +166,13 @@ def _quotable(unit: Unit, following: Unit | None, chunk: Chunk) -> bool:
     words = " ".join(unit.text.split()).strip("# ")
     heading = any(words in title or words.endswith(title) for title in chunk.section)
     caption = following is not None and following.row and words[-1:] not in ".!…"
-    half = words[:1].islower() and not unit.lead
+    half = words[:1].islower() and not unit.lead and chunk.line_start is None
     return len(words.split()) >= FEWEST_WORDS and not heading and not caption and not half and words[-1] not in ":?"
 
 
-def _sentence(text: str) -> str:
+def _ended(text: str, chunk: Chunk) -> str:
+    """The text with a full stop, unless it ends otherwise or is source code."""
+    if chunk.line_start is not None:
+        return text
     text = text.rstrip(" ;,")
     return text if text[-1] in '.!?…。！？"”»)' else text + "."

@@ -217,7 +217,8 @@ def _own_value(chunker: str, name: str, value: Any) -> int | float | str:
 
 def _typed(name: str, value: Any, kinds: Mapping[str, type]) -> Any:
     if name not in kinds:
-        raise SettingsError(f"There is no knob called {name!r}. The knobs are: {', '.join(kinds)}.")
+        knobs = ", ".join([*kinds, f"{OWN}<name>", f"{OVERRIDE}<source>"])
+        raise SettingsError(f"There is no knob called {name!r}. The knobs are: {knobs}.")
     kind = kinds[name]
     try:
         if kind is int and float(value) != int(float(value)):

@@ -40,7 +40,7 @@ def sync_folders(
     chosen = [folder for folder in catalogue.folders() if folder.on] if folders is None else list(folders)
     report, outcomes = SyncReport(), {}
     for folder in chosen:
-        one = _sync_folder(workspace, Path(folder.path), progress)
+        one = load_folder(workspace, Path(folder.path), progress)
         outcomes[folder.path] = _outcome(one)
         report += one
     try:
@@ -55,7 +55,8 @@ def sync_folders(
     return report
 
 
-def _sync_folder(workspace: Workspace, path: Path, progress: Progress) -> SyncReport:
+def load_folder(workspace: Workspace, path: Path, progress: Progress = quiet) -> SyncReport:
+    """Load what changed in one folder, unless it is missing or empty where there were documents: these then stay."""
     records = workspace.catalogue.documents()
     known = library.sources_below(path, [record.source for record in records])
     try:

@@ -258,3 +258,19 @@ def test_a_paragraph_above_the_size_is_cut_at_sentence_ends_then_at_words() -> N
     assert pieces[:2] == [(sentence * 2).strip()] * 2
     assert "".join(pieces[2:]).replace(" ", "") == "Word" * 50
     assert all(len(piece) <= 100 for piece in pieces)
+
+
+ROWS = [f"| part-{number} | {number * 3} | shelf {number % 9} |" for number in range(7, 67)]
+TABLE = "\n".join(["| Part | Stock | Place |", "|---|---|---|", *ROWS])
+
+
+@ALL
+@pytest.mark.parametrize("before", ["", "What is kept where:\n\n", "# Stock\n\nWhat is kept where:\n\n"])
+def test_every_piece_of_a_table_has_its_column_names_whichever_chunker_cut_it(
+    chunker: str, before: str, tmp_path: Path
+) -> None:
+    source = markdown(tmp_path, f"{before}{TABLE}\n\nAfter the table.")
+    chunks = chunk(source, knobs(chunker, size=400))
+    with_rows = [one for one in chunks if re.search(r"^\| part-", one.text, re.MULTILINE)]
+    assert all("| Part | Stock | Place |\n" in one.reading for one in with_rows)
+    assert sorted(row for one in with_rows for row in one.text.split("\n") if row.startswith("| part-")) == sorted(ROWS)

@@ -197,6 +197,20 @@ def test_watching_prints_a_line_for_each_sync_that_changed_something_and_ends_wi
     assert session.workspace.store.count(FUNNEL.fingerprint()) == 2
 
 
+def test_watching_begun_while_the_folder_is_away_keeps_its_documents(session: Session, tmp_path: Path) -> None:
+    library.add_paths(session.workspace.catalogue, [session.folder])
+    session.folder.rename(tmp_path / "unmounted")
+    report = commands._add(session.workspace, [session.folder], lambda *told: None, watched=True)
+    assert [failure.reason for failure in report.failed] == ["the folder is not there; its documents stay"]
+    assert len(session.workspace.catalogue.documents()) == 2
+
+
+def test_an_index_is_dropped_by_the_beginning_of_its_fingerprint(session: Session) -> None:
+    session.run("index", str(session.folder), "--set", "chunker=paragraph")
+    fingerprint = session.run("indexes")[0].json[0]["fingerprint"]
+    assert session.run("indexes", "drop", fingerprint[:6])[0].json == {"dropped": fingerprint}
+
+
 def test_asking_where_no_index_could_be_built_tells_why(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
     library.add_paths(session.workspace.catalogue, [session.folder])
     failures = tuple(Failure(name, "the model timed out. Try again.") for name in ("a.md", "b.txt"))

@@ -1,5 +1,7 @@
 """Quoting: which sentences, in what order, and what they look like; with the real local model."""
 
+from dataclasses import replace
+
 import pytest
 
 from rag import embedders
@@ -84,8 +86,8 @@ def test_a_mark_inside_a_document_is_no_citation_in_the_answer(embedder):
 
 def test_a_row_of_a_table_that_a_chunk_begins_in_is_read_under_its_own_column_names(embedder):
     rows = source("| F20 | 15 A | kiln lid lock |\n| F21 | 20 A | kiln fan |")
-    headers = {rows.id: "| Fuse | Rating | Circuit |"}
-    scored = score_sentences("Which fuse is the kiln lid lock on?", [rows], embedder, "english", STATISTICS, headers)
+    rows = replace(rows, header="The fuses:\n| Fuse | Rating | Circuit |\n|---|---|---|")
+    scored = score_sentences("Which fuse is the kiln lid lock on?", [rows], embedder, "english", STATISTICS)
     assert quote(choose(scored), [rows]).text == "F20 (Rating: 15 A; Circuit: kiln lid lock) [Source 1]"
 
 
@@ -124,3 +126,14 @@ def test_a_scrap_is_quoted_where_there_is_nothing_else(embedder):
 
 def test_a_source_without_sentences_gives_nothing_to_quote(embedder):
     assert score_sentences("kiln", [source("- - -")], embedder, "english", STATISTICS) == []
+
+
+def test_source_code_is_quoted_in_whole_runs_of_lines_as_a_line_alone_may_say_the_opposite(embedder):
+    code = (
+        'def fleet_discount(quantity):\n    """Fleet discount: 5 percent from 10 bikes, 11 percent from 50."""\n'
+        "    if quantity >= 50:\n        return 0.11\n    if quantity >= 10:\n        return 0.05\n    return 0.0"
+    )
+    text = f"import math\n\n{code}\n\ndef unrelated():\n    return 1"
+    passage = replace(source(text, "fleet_discount"), line_start=1, line_end=12)
+    found = answer(embedder, "How is the fleet discount of bikes calculated?", passage).text
+    assert " ".join(code.split()) in found

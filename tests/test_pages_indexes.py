@@ -10,6 +10,7 @@ from pages.shared.folders_view import _interval
 from pages.shared.indexes import plan_words
 from pages.shared.indexes_view import megabytes, outdated, settings_of
 from rag.catalogue import WatchedFolder
+from rag.errors import Cancelled
 from rag.settings import BASELINE, FUNNEL, PARAMETERS, SIZES, Settings
 from tests.documents_support import OWL, PAGE, add, documents_page, failures, listed
 from tests.page_support import Browser
@@ -158,6 +159,17 @@ def test_a_path_that_is_none_is_a_sentence(documents_page: Browser, folder: Path
     assert "owl.md" in listed(documents_page.part("Documents"))
 
 
+def test_the_search_through_a_folder_is_called_off_before_any_file_is_found(
+    documents_page: Browser, tmp_path: Path
+) -> None:
+    def called_off(message: str, fraction: float | None = None) -> None:
+        assert message == f"Looking through {tmp_path}"
+        raise Cancelled
+
+    with pytest.raises(Cancelled):
+        documents_page.workspace.add_paths([tmp_path], called_off)
+
+
 def test_a_watched_folder_is_synced_by_itself_and_every_session_takes_note(
     documents_page: Browser, folder: Path
 ) -> None:
@@ -175,3 +187,15 @@ def test_a_watched_folder_is_synced_by_itself_and_every_session_takes_note(
 
 def test_intervals_in_words() -> None:
     assert [_interval(seconds) for seconds in (0, 300, 5400)] == ["once, now", "every 5 minutes", "every 1 h 30 min"]
+
+
+def test_where_another_session_removes_the_document_shown_the_box_names_the_one_drawn_instead(
+    documents_page: Browser,
+) -> None:
+    browser = documents_page.part("Cuts")
+    first, second = (record for record in browser.workspace.catalogue.documents())
+    browser.app.selectbox(key="_cut_document").set_value(second.id).run()
+    browser.workspace.catalogue.remove_document(second.id)
+    browser.app.run()
+    box = browser.sound().app.selectbox(key="_cut_document")
+    assert box.value == first.id and box.proto.set_value, "told to the browser, which keeps a choice otherwise"

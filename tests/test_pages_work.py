@@ -6,9 +6,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from pages.shared import jobs
+from pages.shared import documents, jobs
 from pages.shared.jobs import Job, Lane
 from rag import indexing
+from rag.catalogue import Catalogue
 from rag.errors import Cancelled, StoreError
 from rag.settings import BASELINE, FUNNEL
 from tests.documents_support import OWL, PAGE, documents_page, listed, send, table
@@ -112,6 +113,27 @@ def test_chunkers_given_to_two_documents_at_once_and_to_the_index_meanwhile_all_
     assert browser.app.session_state["settings"] == BASELINE.changed(own)
     assert browser.workspace.settings() == FUNNEL.changed(own)
     assert set(listed(browser.go(PAGE)).values()) == {"indexed"}
+
+
+def test_what_a_button_or_a_part_of_the_page_cannot_do_is_a_sentence_until_it_can(
+    documents_page: Browser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*arguments: object) -> None:
+        raise StoreError("Weaviate does <b>not</b> answer.")
+
+    send(documents_page, blank_md=b" ")
+    documents_page.settle()
+    with monkeypatch.context() as patch:
+        patch.setattr(Catalogue, "forget_failure", broken)
+        documents_page.press("dismiss_0")
+    assert documents_page.errors() == ["Weaviate does <b>not</b> answer."]
+    documents_page.press("dismiss_errors").press("dismiss_0")
+    assert documents_page.errors() == []
+    with monkeypatch.context() as patch:
+        patch.setattr(documents, "rows", broken)
+        assert documents_page.part("Documents").errors() == ["Weaviate does <b>not</b> answer."]
+    documents_page.press("retry_draw_documents")
+    assert documents_page.errors() == [] and set(listed(documents_page).values()) == {"indexed"}
 
 
 def test_work_called_off_leaves_everything_as_it_was(browser: Browser, held: Held) -> None:

@@ -102,9 +102,10 @@ def test_a_value_that_does_not_fit_is_one_sentence(assignment: str, message: str
 
 
 def test_an_unknown_knob_lists_the_knobs() -> None:
+    knobs = ", ".join([*KINDS, "chunker.<name>", "override.<source>"])
     with pytest.raises(SettingsError) as caught:
         Settings.from_json({"top_k": 3})
-    assert str(caught.value) == f"There is no knob called 'top_k'. The knobs are: {', '.join(KINDS)}."
+    assert str(caught.value) == f"There is no knob called 'top_k'. The knobs are: {knobs}."
 
 
 def test_a_chunkers_own_parameters_are_named_after_it_and_leave_with_it() -> None:

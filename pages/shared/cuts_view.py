@@ -51,10 +51,10 @@ def _draw(workspace: Workspace, settings: Settings, names: dict[str, str]) -> No
     longest = list(names)
     wanted = st.session_state.get("_document")
     if st.session_state.get("_cut_document") not in names:
-        st.session_state.pop("_cut_document", None)
+        # Set, not only forgotten: the browser would go on to show the one that is gone.
+        st.session_state["_cut_document"] = wanted if wanted in names else longest[0]
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        place = longest.index(wanted) if wanted in names else 0
-        chosen = st.selectbox("Document", longest, place, lambda one: names.get(one, ""), key="_cut_document")
+        chosen = st.selectbox("Document", longest, format_func=lambda one: names.get(one, ""), key="_cut_document")
         second = st.toggle("Two chunkers side by side", key="_two")
     document = _document(workspace, chosen)
     if document is None:

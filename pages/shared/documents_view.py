@@ -230,7 +230,7 @@ def _draw_one(workspace: Workspace, settings: Settings, rows: list[DocumentRow])
     """One document: what was noticed, the chunker that suits it and why, and one of its own."""
     names = {row.id: row for row in rows}
     if st.session_state.get("_document") not in names:
-        st.session_state.pop("_document", None)
+        st.session_state["_document"] = None  # set, not only forgotten: the browser would show the one that is gone
     chosen = st.selectbox(
         "One document in full",
         list(names),

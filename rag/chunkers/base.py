@@ -112,7 +112,10 @@ def places(text: str, start: int, end: int, boundary: Boundary) -> Sequence[int]
 
 
 def to_chunks(document: Document, pieces: Iterable[Piece | Span]) -> tuple[Chunk, ...]:
-    """A chunk for every piece that is not blank, trimmed, with section path, pages, lines and position from 0."""
+    """A chunk for every piece that is not blank, trimmed, with section path, pages, lines and position from 0.
+
+    One that begins among a table's rows has the table's column names as its header, whichever chunker cut it.
+    """
     text = document.text
     headings = headings_at(document)
     section_starts = [section.start for section in document.sections]
@@ -136,7 +139,7 @@ def to_chunks(document: Document, pieces: Iterable[Piece | Span]) -> tuple[Chunk
             page_start=pages[0].number if pages else None,
             page_end=pages[-1].number if pages else None,
             page_labels=tuple(page.label for page in pages),
-            header=header,
+            header=header or places.column_names(start),
             window=window,
             **places.around(start, end),
         )

@@ -37,7 +37,8 @@ KEYWORDS = {"bm25_k1": 0.66, "bm25_b": 0.545, "rrf_k": 10, "sparse_weight": 2}
 GRID: Mapping[str, Sequence[Mapping[str, Any]]] = {
     "recursive": (
         {},
-        {"chunk_size": 600, "chunk_overlap": 0},
+        {"chunk_size": 700, "chunk_overlap": 0},
+        {"chunk_size": 700, "chunk_overlap": 0, **KEYWORDS},
         {"chunk_size": 250, "chunk_overlap": 125, "chunker.unit": "tokens"},
     ),
     "sentence-window": ({}, {"chunker.window": 2, "return_parent": "window"}),

@@ -53,6 +53,11 @@ class Store:
         """The workspace's name."""
         return self._tenants.workspace
 
+    @property
+    def answers(self) -> bool:
+        """Whether the server answers at all."""
+        return self._client.is_ready()
+
     def prepare_index(self, fingerprint: str, k1: float, b: float) -> None:
         """Create the index's collection and this workspace's tenant in it, where they are missing."""
         self._tenants.prepare(collection_name(fingerprint), lambda name: self._create(name, k1, b))
