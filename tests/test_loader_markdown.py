@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from rag.loaders.markdown import load_markdown
 from tests.loader_support import assert_is_whole, blocks, kinds, paths, sections, write  # noqa: F401
 
 
@@ -81,3 +82,10 @@ def test_headings_written_as_html_are_headings(write) -> None:
     ]
     assert kinds(document)[0] == "heading"
     assert_is_whole(document)
+
+
+def test_a_rule_under_a_long_paragraph_makes_no_heading_of_it() -> None:
+    paragraph = "Every word of this paragraph is prose. " * 10
+    content = load_markdown(f"# Kilns\n\n{paragraph}\n---\n\nShort\n---\n\nText.".encode(), "a.md")
+    assert [section.path for section in content.sections] == [("Kilns",), ("Kilns", "Short")]
+    assert [block.kind for block in content.blocks] == ["heading", "paragraph", "heading", "paragraph"]

@@ -35,6 +35,7 @@ DENSE_ONLY = {"fusion": "dense", "sparse_candidates": 0}
 KEYWORDS = {"bm25_k1": 0.66, "bm25_b": 0.545, "rrf_k": 10, "sparse_weight": 2}
 # By chunker the knobs of each setting to be measured; a chunker that is not named here is measured as it comes.
 GRID: Mapping[str, Sequence[Mapping[str, Any]]] = {
+    "paragraph": ({}, {"chunk_size": 1400, **KEYWORDS}),
     "recursive": (
         {},
         {"chunk_size": 700, "chunk_overlap": 0},

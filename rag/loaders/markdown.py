@@ -27,6 +27,7 @@ HTML_HEADING = re.compile(
     re.DOTALL | re.IGNORECASE,
 )
 TAG = re.compile(r"<[^<>]*>")
+MOST_HEADING = 300
 KINDS = {
     "heading_open": "heading",
     "paragraph_open": "paragraph",
@@ -57,6 +58,10 @@ def load_markdown(data: bytes, name: str) -> Content:
             continue
         start, end = (line_starts[min(line, len(line_starts) - 1)] for line in token.map)
         block = Block(KINDS[token.type], start, start + len(text[start:end].rstrip()))
+        if token.markup in ("=", "-") and block.end - block.start > MOST_HEADING and token.type == "heading_open":
+            # A rule under a long paragraph was meant as a rule.
+            blocks.append(Block("paragraph", block.start, block.end))
+            continue
         blocks.append(block)
         if block.kind == "heading" and (title := _plain(inline_parser, tokens[index + 1])):
             headings.append((block.start, int(token.tag[1:]), title))

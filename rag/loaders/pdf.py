@@ -14,6 +14,7 @@ from pypdf.errors import DependencyError, LimitReachedError
 
 from rag.errors import LoadError
 from rag.loaders.base import Assembly, Content, sections_from
+from rag.loaders.pdf_columns import in_columns
 from rag.loaders.pdf_fragments import FragmentReader
 from rag.loaders.pdf_headings import find_headings
 from rag.loaders.pdf_lines import Line, lines_of
@@ -82,7 +83,7 @@ def _lines(reader: PdfReader) -> tuple[list[list[Line]], list[str]]:
     for number in range(len(reader.pages)):
         try:
             found, rules = fragments.read(reader.pages[number], reader)
-            pages.append(with_rules(lines_of(found), rules))
+            pages.append(with_rules(in_columns(lines_of(found), rules), rules))
         except Exception:
             pages.append([])
             failed.append(number + 1)

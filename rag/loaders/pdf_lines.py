@@ -1,4 +1,4 @@
-"""The fragments of a PDF page as lines in reading order."""
+"""The fragments of a PDF page as lines."""
 
 from __future__ import annotations
 
@@ -7,14 +7,12 @@ import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from statistics import median
 
 from rag.loaders.pdf_fragments import CELL_GAP, WORD_GAP, Fragment
 
 # All in ems, that is, in parts of the size of the type.
 SAME_BASELINE = 0.55
 MARKER_GAP = 3.0
-COLUMN_LINE_GAP = 1.7
 MARKER = re.compile(r"^(?:[•‣◦▪▫■□●○·∙–—*\-\uf0b7\uf0a7]|\(?\d{1,3}[.)]|\(?[a-zA-Z][.)])$")
 LEADERS = re.compile(r"\s*(?:[.…·_]\s?){4,}\s*")
 RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]")
@@ -71,14 +69,14 @@ class Line:
 
 
 def lines_of(fragments: Sequence[Fragment]) -> list[Line]:
-    """The page's lines, column by column, those turned another way than most of the page last."""
+    """The page's lines from the top down, over all of its columns, those turned another way than most of it last."""
     by_turn: dict[int, list[Fragment]] = defaultdict(list)
     for fragment in fragments:
         if fragment.size > 0.5:
             by_turn[fragment.turn].append(fragment)
     lines: list[Line] = []
     for turn in sorted(by_turn, key=lambda turn: -sum(len(fragment.text) for fragment in by_turn[turn])):
-        lines += _in_columns([_line(row, turn) for row in _rows(by_turn[turn])])
+        lines += [_line(row, turn) for row in _rows(by_turn[turn])]
     return lines
 
 
@@ -182,9 +180,15 @@ def _tidied(segments: list[Segment], size: float) -> tuple[Segment, ...]:
         return (replace(whole, text=_right_to_left(text)),)
     if LEADERS.search(text) and len(LEADERS.split(text)) == 2:
         return (replace(whole, text=LEADERS.sub(" ... ", text).strip()),)
-    near = len(segments) == 2 and segments[1].left - segments[0].right < MARKER_GAP * size
-    if near and MARKER.match(segments[0].text):
-        return (whole,)
+    return with_marker(segments, size)
+
+
+def with_marker(segments: Sequence[Segment], size: float) -> tuple[Segment, ...]:
+    """The segments of a line, with a list's marker joined to its words."""
+    if len(segments) == 2 and segments[1].left - segments[0].right < MARKER_GAP * size:
+        first, last = segments
+        if MARKER.match(first.text):
+            return (Segment(f"{first.text} {last.text}", first.left, last.right, last.look),)
     return tuple(segments)
 
 
@@ -193,73 +197,3 @@ def _right_to_left(text: str) -> str:
     if len(RIGHT_TO_LEFT.findall(text)) * 2 < sum(character.isalpha() for character in text):
         return text
     return LEFT_TO_RIGHT_RUN.sub(lambda run: run.group()[::-1], text[::-1])
-
-
-def _in_columns(lines: list[Line]) -> list[Line]:
-    """The lines with those of a left column before those of the column right of it, between lines that span both."""
-    gutter = _gutter(lines)
-    if gutter is None:
-        return lines
-    ordered: list[Line] = []
-    left: list[Line] = []
-    right: list[Line] = []
-    for line in lines:
-        before = tuple(segment for segment in line.segments if segment.right <= gutter)
-        after = tuple(segment for segment in line.segments if segment.left >= gutter)
-        if len(before) + len(after) < len(line.segments):
-            ordered += [*_in_columns(left), *_in_columns(right), line]
-            left, right = [], []
-            continue
-        left += [_part(line, before)] if before else []
-        right += [_part(line, after)] if after else []
-    return [*ordered, *_in_columns(left), *_in_columns(right)]
-
-
-def _part(line: Line, segments: tuple[Segment, ...]) -> Line:
-    """Some of a line's segments as a line of its own: its neighbours in another column were set for themselves."""
-    if len(segments) == len(line.segments):
-        return line
-    y, size, bold, fixed = max(segments, key=lambda one: len(one.text)).look
-    return replace(line, segments=segments, y=y, size=size, bold=bold, fixed=fixed)
-
-
-def _gutter(lines: list[Line], depth: int = 0) -> float | None:
-    """The middle of the gap between two columns of running text, or None; the columns of a table are none such."""
-    starts = Counter(round(segment.left) for line in lines for segment in line.segments[1:])
-    starts.update(round(line.left) for line in lines)
-    if not lines:
-        return None
-    low, high = min(line.left for line in lines), max(line.right for line in lines)
-    for start, count in starts.most_common(6):
-        gutter = start - 2.0
-        if count < 8 or not 0.25 < (gutter - low) / (high - low) < 0.75:
-            continue
-        left = [segment for line in lines for segment in line.segments if segment.right <= gutter]
-        right = [segment for line in lines for segment in line.segments if segment.left >= gutter]
-        crossing = sum(1 for line in lines for segment in line.segments if segment.left < gutter < segment.right)
-        if crossing <= 0.4 * len(lines) and _reads(left, lines, depth) and _reads(right, lines, depth):
-            return gutter
-    return None
-
-
-def _reads(segments: list[Segment], lines: list[Line], depth: int) -> bool:
-    """Whether the segments are running text, or columns of it."""
-    if _runs_on(segments, lines):
-        return True
-    if depth > 1 or len(segments) < 16:
-        return False
-    mine = set(segments)
-    parts = [(line, tuple(one for one in line.segments if one in mine)) for line in lines]
-    return _gutter([replace(line, segments=part) for line, part in parts if part], depth + 1) is not None
-
-
-def _runs_on(segments: list[Segment], lines: list[Line]) -> bool:
-    """Whether the segments are running text: many, mostly as wide as their column, mostly one line below the other."""
-    if len(segments) < 8 or median(len(segment.text) for segment in segments) < 18:
-        return False
-    widest = max(segment.right for segment in segments) - min(segment.left for segment in segments)
-    full = sum(1 for segment in segments if segment.right - segment.left > 0.85 * widest)
-    mine = set(segments)
-    heights = [(line.y, line.size) for line in lines if mine.intersection(line.segments)]
-    close = sum(1 for (y, size), (next_y, _) in zip(heights, heights[1:]) if y - next_y < COLUMN_LINE_GAP * size)
-    return full > 0.5 * len(segments) and close > 0.7 * (len(heights) - 1)

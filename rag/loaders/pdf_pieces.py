@@ -17,6 +17,7 @@ ENDS_WITH_PAGE = re.compile(r" \.\.\. \S+$")
 CAPTION = re.compile(r"(?:table|tabelle|tableau|tabla)\b", re.IGNORECASE)
 # A word that goes on in the next line: nobody ends a line on purpose within one.
 WORD_CUT = re.compile(r"[^\W\d_]{2}[-\u00ad\u2010]$")
+FIGURES_CUT = re.compile(r"\d[-\u2010\u2013/]$")
 # "Vor- und Nachteile": the hyphen stands for what the second word ends with.
 CONJUNCTIONS = frozenset(["und", "oder", "bzw", "sowie", "and", "och", "eller", "en"])
 SAME_SIZE = 0.08
@@ -65,7 +66,13 @@ class Spelling:
                 return f"{before} {after}"
             keeps = self._words[hyphenated.lower()] > self._words[whole.lower()]
             return before + after if keeps else before[:-1] + after
-        return before + after if re.search(r"\w[-/]$", before) and end else f"{before} {after}"
+        whole = (end and re.search(r"\w[-/]$", before)) or cuts_figures(before, after)
+        return before + after if whole else f"{before} {after}"
+
+
+def cuts_figures(before: str, after: str) -> bool:
+    """Whether a span of figures, "2020-2021", runs over the end of a line."""
+    return FIGURES_CUT.search(before) is not None and after[:1].isdigit()
 
 
 class Spacing:
@@ -118,7 +125,7 @@ def ends_short(line: Line, following: Line, right: float) -> bool:
     """Whether the first word of the next line would easily have fitted on this one: then it was ended on purpose."""
     if is_contents_line(line):
         return True
-    if WORD_CUT.search(line.text) and following.text[:1].islower():
+    if (WORD_CUT.search(line.text) and following.text[:1].islower()) or cuts_figures(line.text, following.text):
         return False
     word = following.text.split(" ", 1)[0]
     width = (following.right - following.left) * len(word) / max(1, len(following.text))

@@ -11,19 +11,25 @@ from rag.loaders.pdf_lines import Line
 SET_APART = 2.2
 PAGE_NUMBER = re.compile(r"\d+|\b[ivxlc]+\b", re.IGNORECASE)
 OUTER_NUMBER = re.compile(r"^\W*(\d{1,5})\b|\b(\d{1,5})\W*$")
+NUMBER = re.compile(r"\b\d{1,5}\b")
+BARE_NUMBER = re.compile(r"\W*\d{1,5}\W*$")
 EDGE_LINES = 3
 MAX_RUNNING_LENGTH = 120
 MAX_RUNNING_SHARE = 0.25
+# The first word of the keys of lines that stand apart.
+APART = "apart"
 # How much larger than the text type must be set for a numbered line to be a heading.
 LARGER = 1.1
+SMALLER = 0.95
 
 
 def without_running_lines(pages: list[list[Line]]) -> list[list[Line]]:
     """The pages without their running headers and footers.
 
     These are lines near the top or bottom that come back, but for their numbers, at the same height of most pages; and
-    outermost lines whose number grows from page to page as the pages do. "Step 4", larger than the text, is a heading
-    even so. Where they would be much of the text, the pages are only alike, and keep all of it.
+    outermost lines whose number grows from page to page as the pages do. Two pages are enough for a line that stands
+    apart from the text, and for a page's number. "Step 4", larger than the text, is a heading even so. Where they would
+    be much of the text, the pages are only alike, and keep all of it.
     """
     sizes: Counter[float] = Counter()
     for line in (line for lines in pages for line in lines):
@@ -31,8 +37,8 @@ def without_running_lines(pages: list[list[Line]]) -> list[list[Line]]:
     usual = max(sizes, key=lambda size: sizes[size], default=0.0)
     keys = [_edge_keys(lines, number, usual) for number, lines in enumerate(pages)]
     seen = Counter(key for page in keys for key in {key for line in page for key in line})
-    most = max(3, 0.4 * sum(1 for lines in pages if lines))
-    running = {key for key, count in seen.items() if count >= most}
+    most = 0.4 * sum(1 for lines in pages if lines)
+    running = {key for key, count in seen.items() if count >= max(2 if key[0] == APART else 3, most)}
     kept = [
         [line for line, line_keys in zip(lines, page) if not running.intersection(line_keys)]
         for lines, page in zip(pages, keys)
@@ -67,7 +73,17 @@ def _edge_keys(lines: list[Line], page: int, usual: float) -> list[list[tuple[ob
             # Two grids of heights, so that a small wobble never parts the same line from itself.
             keys[-1] += [(text, "even", round(line.y / 4)), (text, "odd", round(line.y / 4 + 0.5))]
         if outside == 0 and not large and len(line.text) < MAX_RUNNING_LENGTH:
-            numbers = [number for pair in OUTER_NUMBER.findall(line.text) for number in pair if number]
             side = "bottom" if lower == 0 else "top"
+            numbers = [number for pair in OUTER_NUMBER.findall(line.text) for number in pair if number]
             keys[-1] += [(side, int(number) - page) for number in numbers]
+            if inner and all(abs(y - line.y) >= SET_APART * line.size for y in inner):
+                # Above the text, words with a number may also be the heading of a chapter.
+                alone = side == "bottom" or any(BARE_NUMBER.match(segment.text) for segment in line.segments)
+                shown = (
+                    [int(number) - page for number in NUMBER.findall(line.text)]
+                    if alone or line.size < SMALLER * usual
+                    else []
+                )
+                grids = ("even", round(line.y / 4)), ("odd", round(line.y / 4 + 0.5))
+                keys[-1] += [(APART, what, *grid) for what in (line.text, *shown) for grid in grids]
     return keys
