@@ -12,7 +12,7 @@ from pages.shared import chat, session, sidebar, start
 from pages.shared.answer_view import text_html
 from pages.shared.chat import Asked, ChatTurn, Entry
 from pages.shared.errors import attempt
-from pages.shared.examples import draw_examples
+from pages.shared.examples import draw_examples, draw_nothing
 from pages.shared.jobs import LOOK_SECONDS
 from pages.shared.text import plain
 from pages.shared.turn_view import draw_asked, draw_turn
@@ -40,6 +40,8 @@ def main() -> None:
         if not turns:
             draw_examples(workspace, settings)
         else:
+            if attempt(workspace.catalogue.documents) == ((), ""):
+                draw_nothing()
             st.button("Clear chat", key="clear_chat", icon=":material/delete:", type="tertiary", on_click=session.clear)
             st.empty()  # the last row of the examples goes at once, not when the first answer is there
         if st.session_state.pop("arrived", False) and not asked:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.shared import cuts_view, documents_view, folders_view, indexes_view, session, start
+from pages.shared import cuts_view, documents_view, folders_view, indexes_view, session, start, work_view
 
 PARTS = {
     "Documents": documents_view.draw,
@@ -18,6 +18,7 @@ def main() -> None:
     """Draw the page; of its parts only the one that is looked at."""
     workspace = start.open_page("Documents", "What the chat can answer from. Files are read on this machine.")
     settings = session.settings()
+    work_view.draw_index_error()
     for tab, draw in zip(st.tabs(list(PARTS), key="documents_part", on_change="rerun"), PARTS.values(), strict=True):
         if tab.open:
             with tab:

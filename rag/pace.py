@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 
 SETTLED_SECONDS = 1.0  # before, a rate would jump about
+SHORTEST_SECONDS = 1.0  # less is not worth saying
 
 
 class Pace:
@@ -14,6 +15,7 @@ class Pace:
     def __init__(self, characters: int, clock: Callable[[], float] = time.monotonic):
         self._characters, self._clock = characters, clock
         self._cut_characters = self._cut_chunks = 0
+        self._share = 0.0
         self._begun = clock()
 
     def cut(self, characters: int, chunks: int) -> None:
@@ -22,9 +24,11 @@ class Pace:
         self._cut_chunks += chunks
 
     def share(self, done: int) -> float:
-        """How much of the work is done, 0 to 1, once ``done`` chunks are."""
+        """How much of the work is done, 0 to 1, once ``done`` chunks are; never less than it said before, though the
+        number of chunks be estimated anew."""
         total = self._total()
-        return min(1.0, done / total) if total else 0.0
+        self._share = max(self._share, min(1.0, done / total) if total else 0.0)
+        return self._share
 
     def message(self, name: str, done: int) -> str:
         """ "Indexing manual.pdf: 120 of 900 chunks, 31 a second, 25 s left", the last two once they can be told."""
@@ -37,12 +41,17 @@ class Pace:
         if not done or seconds < SETTLED_SECONDS:
             return text
         rate = done / seconds
-        return f"{text}, {_rate(rate)} a second, {span((total - done) / rate)} left"
+        return f"{text}, {_rate(rate)} a second{left((total - done) / rate)}"
 
     def _total(self) -> int:
         if self._cut_characters >= self._characters or not self._cut_characters:
             return self._cut_chunks
         return round(self._cut_chunks * self._characters / self._cut_characters)
+
+
+def left(seconds: float) -> str:
+    """ ", 25 s left", or "" where it is as good as over."""
+    return f", {span(seconds)} left" if seconds >= SHORTEST_SECONDS else ""
 
 
 def span(seconds: float) -> str:

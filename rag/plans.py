@@ -8,9 +8,11 @@ from typing import Any
 from rag.settings import OVERRIDE, OWN
 
 
-def differences(plan: Mapping[str, Any], other: Mapping[str, Any]) -> tuple[str, ...]:
+def differences(
+    plan: Mapping[str, Any], other: Mapping[str, Any], names: Mapping[str, str] | None = None
+) -> tuple[str, ...]:
     """What ``other`` has otherwise than ``plan``, as "chunk size 1000 → 800", or "faq.csv: qa" for a document's own
-    chunker.
+    chunker; ``names`` call documents by their sources otherwise than by the last part of those.
     """
     found = []
     both = [
@@ -20,7 +22,7 @@ def differences(plan: Mapping[str, Any], other: Mapping[str, Any]) -> tuple[str,
     for name in both:
         before, after = plan.get(name), other.get(name)
         if name.startswith(OVERRIDE):
-            found.append(_override(name.removeprefix(OVERRIDE), before, after))
+            found.append(_override(name.removeprefix(OVERRIDE), before, after, names or {}))
         elif another_chunker and (name not in plan or name not in other) and not name.endswith("_version"):
             continue  # sizes and parameters that one of the two chunkers does not have
         else:
@@ -35,8 +37,8 @@ def nearest(plans: Iterable[Mapping[str, Any]], plan: Mapping[str, Any]) -> tupl
     return min((differences(other, plan) for other in plans), key=len, default=())
 
 
-def _override(source: str, before: str | None, after: str | None) -> str:
-    name = source.rsplit("/", 1)[-1]
+def _override(source: str, before: str | None, after: str | None, names: Mapping[str, str]) -> str:
+    name = names.get(source) or source.rsplit("/", 1)[-1]
     if before is None:
         return f"{name}: {after}"
     return f"{name}: {before} → {after or 'the chunker of the others'}"

@@ -19,6 +19,7 @@ def test_the_line_says_how_far_how_fast_and_how_long() -> None:
     # 120 in 4 seconds: 30 a second, and 780 are left.
     assert pace.message("manual.pdf", 120) == "Indexing manual.pdf: 120 of 900 chunks, 30 a second, 26 s left"
     assert pace.share(120) == pytest.approx(120 / 900)
+    assert pace.message("manual.pdf", 890) == "Indexing manual.pdf: 890 of 900 chunks, 222 a second", "never 0 s left"
 
 
 def test_until_all_is_cut_the_number_of_chunks_is_an_estimate_by_characters() -> None:
@@ -28,6 +29,14 @@ def test_until_all_is_cut_the_number_of_chunks_is_an_estimate_by_characters() ->
     pace.cut(9000, 12)
     assert pace.message("b.md", 4) == "Indexing b.md: 4 of 20 chunks"
     assert pace.share(25) == 1.0
+
+
+def test_the_share_never_goes_back_though_there_be_more_chunks_than_was_thought() -> None:
+    pace = Pace(10_000)
+    pace.cut(1000, 1)
+    assert pace.share(1) == 0.1
+    pace.cut(1000, 199)
+    assert pace.share(20) == 0.1 and pace.share(200) == 0.2
 
 
 @pytest.mark.parametrize(

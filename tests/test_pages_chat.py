@@ -68,9 +68,9 @@ def test_a_chunk_absent_from_a_list_is_marked_and_never_a_zero(browser: Browser)
     assert absent
     for row in absent:
         assert row.select_one(".rf-none").get_text() == "sparse —"
-        assert row.select_one(".rf-none")["title"] == "not in the first 50"
+        assert row.select_one(".rf-none")["title"] == "shares no word with the question"
         assert "sparse #0" not in row.get_text()
-    assert browser.texts('[data-stage="sparse"] .rf-absent') == ["Sources 2, 3, 4 are not in the first 50."]
+    assert browser.texts('[data-stage="sparse"] .rf-absent') == ["Sources 2, 3, 4 share no word with the question."]
 
 
 def test_a_moved_knob_changes_the_lists_and_reuses_what_it_did_not_touch(browser: Browser) -> None:

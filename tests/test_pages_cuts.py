@@ -6,7 +6,9 @@ import pytest
 from bs4 import BeautifulSoup
 
 from pages.shared.chunk_view import PART_CHARACTERS, Part, cuts_html, described, figures_html, parts, tree_html
-from pages.shared.cuts_view import Cut, histogram
+from pages.shared.cuts_view import Cut, embedded_words, histogram
+from pages.shared.names import titles
+from rag.catalogue import DocumentRecord
 from rag.chunkers import CHUNKERS
 from rag.environment import Environment
 from rag.errors import ProviderError
@@ -121,7 +123,7 @@ def test_parts_of_text_without_places_to_cut(text: str) -> None:
 def test_figures_and_histogram_of_sizes() -> None:
     chunks = (a_chunk(0, 0, 3), a_chunk(1, 4, 7), a_chunk(2, 8, 24))
     assert text_of(figures_html([3, 3, 16], [1, 1, 5])) == (
-        "3 chunks · characters: 3 in the middle, 3 to 16 · tokens: 1 in the middle, 1 to 5"
+        "3 chunks · characters: median 3, 3 to 16 · tokens: median 1, 1 to 5"
     )
     assert text_of(figures_html([], [])) == "0 chunks"
     figure = histogram([Cut("a", chunks), Cut("b", chunks[:1])])
@@ -129,6 +131,8 @@ def test_figures_and_histogram_of_sizes() -> None:
         ("histogram", "a", [3, 3, 16]),
         ("histogram", "b", [3]),
     ]
+    assert figure.layout.yaxis.dtick == 1, "whole chunks"
+    assert figure.data[0].xbins == figure.data[1].xbins
 
 
 def test_the_section_tree_has_levels_pages_and_sheets() -> None:
@@ -189,6 +193,51 @@ def test_two_chunkers_stand_side_by_side_each_with_its_own_knobs(browser: Browse
     browser.app.number_input(key="_cut_b_recursive_chunk_overlap").set_value(150).run()
     assert browser.errors() == ["chunk_overlap is 150; it may be at most half of chunk_size (200)."]
     assert shown(browser) == [CAR], "the other one is still there"
+
+
+def test_the_same_cuts_on_both_sides_are_named_so(browser: Browser) -> None:
+    choose(browser, "heron.md")
+    browser.app.toggle(key="_two").set_value(True).run()
+    browser.app.selectbox(key="_cut_b").set_value("recursive").run()
+    assert [info.value for info in browser.sound().app.info] == ["The same cuts."]
+    browser.app.number_input(key="_cut_b_recursive_chunk_overlap").set_value(50).run()
+    browser.app.number_input(key="_cut_b_recursive_chunk_size").set_value(200).run()
+    assert not browser.sound().app.info
+
+
+def test_what_is_embedded_beside_the_text_is_said(browser: Browser) -> None:
+    choose(browser, "heron.md")
+    assert not [caption for caption in browser.app.caption if caption.value.startswith("Embedded before")]
+    browser.app.selectbox(key="_cut_a").set_value("layout").run()
+    [words] = [caption.value for caption in browser.sound().app.caption if caption.value.startswith("Embedded before")]
+    assert 'its heading path, such as "Heron handbook > ' in words.replace("\\", "")
+    chunks = (a_chunk(0, 0, 7, header="| A | B |"), a_chunk(1, 8, 24))
+    assert embedded_words(chunks, [chunk.reading for chunk in chunks]) == (
+        "Embedded before the text of a chunk: the header that it repeats (1 of 2 chunks have one)."
+    )
+    assert embedded_words(chunks[1:], [chunks[1].text]) == ""
+
+
+def test_documents_of_one_name_are_told_apart_by_their_origin() -> None:
+    def record(source: str, name: str) -> DocumentRecord:
+        return DocumentRecord(source, name, source, "", "", 1, 0, 0)
+
+    sources = {
+        "samples/faq.csv": "faq.csv",
+        "uploads/faq.csv": "faq.csv",
+        "/a/docs/faq.csv": "faq.csv",
+        "/b/docs/faq.csv": "faq.csv",
+        "/b/docs/more/owl.md": "more/owl.md",
+    }
+    assert list(titles([record(*pair) for pair in sources.items()]).values()) == [
+        "faq.csv (sample)",
+        "faq.csv (upload)",
+        "faq.csv (folder /a/docs)",
+        "faq.csv (folder /b/docs)",
+        "more/owl.md",
+    ]
+    two = {"uploads/faq.csv": "faq.csv", "/home/me/docs/faq.csv": "faq.csv"}
+    assert titles([record(*pair) for pair in two.items()])["/home/me/docs/faq.csv"] == "faq.csv (folder …/docs)"
 
 
 def test_a_hostile_document_is_shown_as_text(browser: Browser) -> None:

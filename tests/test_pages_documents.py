@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import io
+from types import SimpleNamespace
 
 import pytest
 import streamlit as st
 from pypdf import PdfWriter
 from reportlab.pdfgen.canvas import Canvas
 
-from pages.shared import documents
+from pages.shared import documents, documents_view
+from pages.shared.documents import DocumentRow
 from rag import indexing, library
 from rag.errors import StoreError
 from rag.settings import FUNNEL
@@ -191,6 +193,41 @@ def test_with_no_documents_every_part_says_what_to_do(browser: Browser) -> None:
     assert add(browser, owl_md=OWL.encode()) == {"owl.md": "added"}
 
 
+def links(browser: Browser) -> list[str]:
+    """What the links to other pages below the title are called."""
+    return [link.label for link in browser.app.main.get("page_link")]
+
+
+def test_a_chat_without_the_samples_leads_to_the_page_where_documents_are_added(browser: Browser) -> None:
+    add(browser, owl_md=OWL.encode())
+    browser.press("remove_samples").go("app.py")
+    assert "1 document is indexed: owl.md." in [text.value.replace("\\", "") for text in browser.app.markdown]
+    assert links(browser) == ["Add documents"]
+    browser.ask("How much does the crane of the Owl lift?")
+    assert links(browser) == []
+    browser.workspace.catalogue.remove_document(browser.workspace.catalogue.documents()[0].id)
+    browser.app.run()
+    assert links(browser.settle()) == ["Add documents"], "below a conversation too, once there is nothing left"
+
+
+def test_what_an_index_could_not_take_in_is_told_on_this_page_until_it_is_dismissed(browser: Browser) -> None:
+    browser.app.session_state["index_error"] = "owl.md: 2 of 3 chunks were refused."
+    browser.app.run()
+    assert browser.errors() == ["owl.md: 2 of 3 chunks were refused."]
+    assert browser.press("dismiss_index_error").errors() == []
+
+
+def test_documents_of_one_name_are_told_apart_in_the_table_and_the_boxes(browser: Browser) -> None:
+    add(browser, faq_csv=b"question,answer\nHow long is it?,Four metres.\n")
+    assert list(listed(browser)) == ["faq.csv (sample)", "faq.csv (upload)", "lapwing.md"]
+    assert browser.app.selectbox(key="_document").options == list(listed(browser))
+    assert browser.app.multiselect(key="_to_remove").options == list(listed(browser))
+    assert browser.part("Cuts").app.selectbox(key="_cut_document").options[:2] == [
+        "faq.csv (sample)",
+        "faq.csv (upload)",
+    ]
+
+
 def test_many_documents_are_found_by_a_part_of_their_name_or_by_their_state(browser: Browser) -> None:
     add(
         browser, **{f"part_{number}_md": f"# Part {number}\n\nPart {number} is blue.\n".encode() for number in range(9)}
@@ -231,36 +268,19 @@ def test_a_chat_survives_what_happens_to_the_documents(browser: Browser) -> None
     assert browser.go("app.py").texts(".rf-answer, .rf-legend, .rf-funnel") == answer
 
 
-def test_a_document_gets_a_chunker_of_its_own_and_everybody_begins_with_it(browser: Browser) -> None:
-    [lapwing] = [record for record in browser.workspace.catalogue.documents() if record.name == "lapwing.md"]
-    browser.app.selectbox(key="_document").set_value(lapwing.id).run()
-    assert any(text.value.startswith("Recommended chunker: ") for text in browser.app.markdown)
-    browser.app.selectbox(key=f"_own_{lapwing.id}_").set_value("paragraph").run()
-    browser.press("use_own")
-    wanted = FUNNEL.changed({f"override.{lapwing.source}": "paragraph"})
-    assert browser.app.session_state["settings"] == wanted
-    assert {row["Document"]: row["Chunker"] for row in table(browser, "documents")} == {
-        "faq.csv": "recursive",
-        "lapwing.md": "paragraph",
-    }
-    assert set(listed(browser).values()) == {"indexed"}
-    assert Browser().app.session_state["settings"] == wanted
-    st.cache_resource.clear()  # as after a restart of the app
-    again = Browser().go(PAGE)
-    assert again.app.session_state["settings"] == wanted
-    again.app.selectbox(key="_document").set_value(lapwing.id).run()
-    again.app.selectbox(key=f"_own_{lapwing.id}_paragraph").set_value("").run()
-    again.press("use_own")
-    assert again.app.session_state["settings"] == FUNNEL
-    assert again.workspace.catalogue.overrides() == {}
+def test_ticked_rows_are_those_to_remove_and_a_single_one_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = [DocumentRow("", "", "coming.md", "being added")]
+    rows += [DocumentRow(f"id {name}", f"uploads/{name}", name, "indexed") for name in ("a.md", "b.md")]
 
+    def ticked(*numbers: int) -> dict[str, object]:
+        state: dict[str, object] = {"rows": SimpleNamespace(selection=SimpleNamespace(rows=list(numbers)))}
+        monkeypatch.setattr(documents_view.st, "session_state", state)
+        documents_view._choose("rows", rows)
+        return {name: state[name] for name in state if name != "rows"}
 
-def test_a_chunker_is_taken_for_all_documents_from_one_of_them(browser: Browser) -> None:
-    [lapwing] = [record for record in browser.workspace.catalogue.documents() if record.name == "lapwing.md"]
-    browser.app.selectbox(key="_document").set_value(lapwing.id).run()
-    browser.app.selectbox(key=f"_own_{lapwing.id}_").set_value("paragraph").run()
-    browser.press("use_for_all")
-    assert browser.app.session_state["settings"] == FUNNEL.changed({"chunker": "paragraph"})
+    assert ticked(1, 2) == {"_to_remove": ["uploads/a.md", "uploads/b.md"]}
+    assert ticked(2) == {"_to_remove": ["uploads/b.md"], "_document": "id b.md"}
+    assert ticked(0) == {"_to_remove": []}, "what is still on its way is not there to be removed"
 
 
 def test_rows_of_a_report() -> None:

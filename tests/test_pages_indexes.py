@@ -42,7 +42,7 @@ def test_each_index_is_listed_with_its_plan_size_state_and_what_is_otherwise(bro
     facts = [caption for caption in captions(browser) if "up to date" in caption]
     assert [fact.split(" · ")[0] for fact in facts] == ["2 chunks", "2 chunks"]
     assert all(" MB · up to date" in fact for fact in facts)
-    assert "Otherwise in the settings in use: chunker paragraph → recursive" in captions(browser)
+    assert "Differs from the settings in use: chunker paragraph → recursive" in captions(browser)
 
 
 def test_one_that_is_behind_is_named_and_brought_up_to_date_when_it_is_used(browser: Browser) -> None:
@@ -90,6 +90,14 @@ def test_the_settings_of_a_plan_lead_back_to_its_index(chunker: str) -> None:
         assert wanted.rrf_k == 7
         assert not outdated(settings.plan()) and outdated({**settings.plan(), "chunkers_version": 0})
         assert plan_words(settings.plan()).startswith(chunker)
+
+
+def test_documents_with_a_chunker_of_their_own_are_named_and_only_a_few_of_them() -> None:
+    plan = FUNNEL.changed({"override.uploads/faq.csv": "qa", "override./docs/owl.md": "layout"}).plan()
+    assert "owl.md: layout, faq.csv: qa" in plan_words(plan)
+    assert "faq.csv (upload): qa" in plan_words(plan, {"uploads/faq.csv": "faq.csv (upload)"})
+    many = FUNNEL.changed({f"override.{number}.md": "qa" for number in range(5)}).plan()
+    assert "0.md: qa, 1.md: qa, 2.md: qa and 2 more" in plan_words(many)
 
 
 def test_sizes_as_people_read_them() -> None:
@@ -186,7 +194,11 @@ def test_a_watched_folder_is_synced_by_itself_and_every_session_takes_note(
 
 
 def test_intervals_in_words() -> None:
-    assert [_interval(seconds) for seconds in (0, 300, 5400)] == ["once, now", "every 5 minutes", "every 1 h 30 min"]
+    assert [_interval(seconds) for seconds in (0, 300, 5400)] == [
+        "only once, now",
+        "every 5 minutes",
+        "every 1 h 30 min",
+    ]
 
 
 def test_where_another_session_removes_the_document_shown_the_box_names_the_one_drawn_instead(

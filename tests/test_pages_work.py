@@ -6,11 +6,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from pages.shared import documents, jobs
-from pages.shared.jobs import Job, Lane
+from pages.shared import documents
 from rag import indexing
 from rag.catalogue import Catalogue
-from rag.errors import Cancelled, StoreError
+from rag.errors import StoreError
 from rag.settings import BASELINE, FUNNEL
 from tests.documents_support import OWL, PAGE, documents_page, listed, send, table
 from tests.page_support import Browser, Held
@@ -44,7 +43,7 @@ def in_hand(browser: Browser) -> list[str]:
     """What the sidebar says is being done, run anew as it does by itself."""
     browser.app.run()
     shown = [caption.value.replace("\\", "") for caption in browser.sound().app.sidebar.caption]
-    return [text for text in shown if not text.startswith("One that was built before")]
+    return [text for text in shown if not text.startswith(("One that was built before", "Answers still come from"))]
 
 
 def progress(browser: Browser) -> list[str]:
@@ -73,6 +72,23 @@ def test_while_an_index_is_built_one_asks_on_and_then_the_new_one_is_taken(brows
     assert in_hand(browser) == [] and progress(browser) == []
     assert browser.app.session_state["turns"][1].funnel.settings["chunker"] == "paragraph"
     assert browser.app.session_state["turns"][0].funnel.settings["chunker"] == "recursive"
+
+
+def test_beside_the_button_stands_how_far_the_index_is_and_what_answers_come_from(browser: Browser, held: Held) -> None:
+    still = "Answers still come from recursive · 1000 characters · overlap 150 · minilm · english."
+
+    def said() -> bool:
+        return still in [caption.value.replace("\\", "") for caption in browser.sound().app.sidebar.caption]
+
+    assert not said()
+    browser.widget("chunker").set_value("layout").run()
+    assert said()
+    begin(browser, "build_index")
+    browser.app.run()
+    assert said() and len(progress(browser)) == 2
+    held.release()
+    browser.settle()
+    assert not said() and progress(browser) == []
 
 
 def test_a_knob_moved_while_an_index_is_built_stays_where_it_was_put(browser: Browser, held: Held) -> None:
@@ -250,44 +266,3 @@ def test_a_session_whose_index_is_gone_has_it_built_again(browser: Browser) -> N
     late = Browser().settle()
     assert late.ask(DOORS).errors() == []
     assert "five doors. [Source 1]" in late.texts(".rf-answer .rf-text")[0]
-
-
-def test_pieces_of_work_go_one_after_the_other_and_one_that_waits_can_be_called_off() -> None:
-    lane, order = Lane(), []
-    go = jobs.threading.Event()
-
-    def first(progress: jobs.Progress) -> str:
-        go.wait(10)
-        order.append("first")
-        return "one"
-
-    one = lane.begin("first", first)
-    two = lane.begin("second", lambda progress: order.append("second"))
-    three = lane.begin("third", lambda progress: order.append("third") or "three", changes=True)
-    assert lane.jobs() == (one, two, three) and two.waits and not one.waits
-    two.cancel()
-    two.message(10)
-    assert two.failed and not order
-    go.set()
-    assert (one.result(), three.result()) == ("one", "three")
-    assert order == ["first", "third"] and lane.jobs() == () and lane.changes == 1
-    with pytest.raises(Cancelled):
-        two.result()
-
-
-def test_how_much_is_done_and_how_long_it_will_take(monkeypatch: pytest.MonkeyPatch) -> None:
-    now = [100.0]
-    monkeypatch.setattr(jobs.time, "monotonic", lambda: now[0])
-    job = Job(lambda progress: None)
-    job.report("Indexing a.md", 0.1)
-    now[0] += 10
-    job.report("Indexing a.md", 0.3)
-    assert job.shown() == (0.3, "Indexing a.md… 30%, 23 s left")  # 0.3 in 10 s, so 0.7 in 23 s
-    job.report("Indexing b.md", 0.5)
-    assert job.shown() == (0.5, "Indexing b.md… 50%, 10 s left"), "another message does not begin the count anew"
-    job.report("Indexing b.md: 5 of 9 chunks, 3 a second, 1 s left", 0.6)
-    assert job.shown()[1] == "Indexing b.md: 5 of 9 chunks, 3 a second, 1 s left", "it says so itself"
-    job.report("Removing", None)
-    assert job.shown() == (0.0, "Removing…")
-    now[0] += 5
-    assert job.shown() == (0.0, "Removing… (5 s)")

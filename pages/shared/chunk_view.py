@@ -27,12 +27,12 @@ class Part:
 
 
 def figures_html(sizes: Sequence[int], tokens: Sequence[int]) -> str:
-    """How many chunks there are, and the middle, largest and smallest of them, in characters and in tokens."""
+    """How many chunks there are, and the median, smallest and largest of them, in characters and in tokens."""
     words = [f"<b>{len(sizes):,}</b> chunk{'' if len(sizes) == 1 else 's'}"]
     for numbers, unit in ((sizes, "characters"), (tokens, "tokens")):
         if numbers:
             middle, most, least = round(statistics.median(numbers)), max(numbers), min(numbers)
-            words.append(f"{unit}: <b>{middle:,}</b> in the middle, {least:,} to {most:,}")
+            words.append(f"{unit}: median <b>{middle:,}</b>, {least:,} to {most:,}")
     return f'<p class="rf-figures">{" · ".join(words)}</p>'
 
 

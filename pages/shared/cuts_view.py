@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -13,11 +14,14 @@ from pages.shared.documents import recommendation
 from pages.shared.errors import attempt, fragment
 from pages.shared.jobs import Job, Progress
 from pages.shared.knobs import draw_chunker_knobs, with_chunker
+from pages.shared.names import titles
 from pages.shared.text import plain
+from rag import chunkers
 from rag.chunkers import CHUNKERS
 from rag.chunkers.measures import Tokens
 from rag.schema import Chunk, Document, digest
 from rag.settings import Settings
+from rag.text import shortened
 from rag.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -25,16 +29,18 @@ if TYPE_CHECKING:
 
 CUTS_KEPT, DOCUMENTS_KEPT = 64, 16
 COLORS = ("#0f8a7c", "#b8741a")
+MOST_BINS, PATH_CHARACTERS = 40, 80
 
 
 @dataclass(frozen=True)
 class Cut:
-    """A document as one chunker cuts it, each chunk with its tokens by the embedder's count, or the sentence on why it
-    cannot."""
+    """A document as one chunker cuts it: each chunk with its tokens by the embedder's count, and what is embedded
+    beside its text; or the sentence on why it cannot."""
 
     name: str
     chunks: tuple[Chunk, ...] = ()
     tokens: tuple[int, ...] = ()
+    embedded: str = ""
     error: str = ""
 
 
@@ -44,7 +50,8 @@ def draw(workspace: Workspace, settings: Settings) -> None:
     if not records:
         st.info("There are no documents yet. Add files under Documents; how they are cut is then shown here.")
         return
-    fragment(_draw)(workspace, settings, {one: record.name for one, record in records.items()})
+    called = titles(records.values())
+    fragment(_draw)(workspace, settings, {one: called[record.source] for one, record in records.items()})
 
 
 def _draw(workspace: Workspace, settings: Settings, names: dict[str, str]) -> None:
@@ -62,9 +69,13 @@ def _draw(workspace: Workspace, settings: Settings, names: dict[str, str]) -> No
         return
     cuts = _draw_choices(workspace, settings, document, second)
     best = recommendation(workspace, chosen)
-    if best:
-        st.caption(f"Recommended for this document: {plain(best.chunker)}. {plain(best.reason)}")
-    part = _draw_pager(document)
+    with st.container():  # of what is not always there, so that what follows keeps its place
+        if best:
+            st.caption(f"Recommended for this document: {plain(best.chunker)}. {plain(best.reason)}")
+        if len({_places(cut) for cut in cuts}) < len(cuts) and not any(cut.error for cut in cuts):
+            st.info("The same cuts.")
+    with st.container():
+        part = _draw_pager(document)
     for cut, column in zip(cuts, st.columns(len(cuts))):
         with column:
             if cut.error:
@@ -73,7 +84,7 @@ def _draw(workspace: Workspace, settings: Settings, names: dict[str, str]) -> No
                 st.html(cuts_html(cut.chunks, document, part))
     st.html(
         '<p class="rf-key"><i class="rf-cut-0"></i><i class="rf-cut-1"></i> one chunk after the other '
-        '<i class="rf-overlap"></i> in two chunks at once <i class="rf-repeated"></i> a header that is repeated; '
+        '<i class="rf-overlap"></i> overlap <i class="rf-repeated"></i> a header that is repeated; '
         "each begins with its number and its characters</p>"
     )
     drawn = [cut for cut in cuts if not cut.error]
@@ -93,8 +104,8 @@ def _draw_choices(workspace: Workspace, settings: Settings, document: Document, 
     columns = st.columns(2 if second else 1)
     for side, beginning, column in zip("ab", (own.chunker, other), columns):
         with column, st.container(border=True, key=f"side_{side}"):
-            chunkers = list(CHUNKERS)
-            chunker = st.selectbox("Chunker", chunkers, chunkers.index(beginning), key=f"_cut_{side}")
+            choices = list(CHUNKERS)
+            chunker = st.selectbox("Chunker", choices, choices.index(beginning), key=f"_cut_{side}")
             with st.container(horizontal=True, key=f"knobs_{side}"):
                 values = draw_chunker_knobs(chunker, own, lambda name, s=side, c=chunker: f"_cut_{s}_{c}_{name}")
             wanted, error = attempt(lambda: with_chunker(replace(own, overrides=()), chunker, values))
@@ -102,7 +113,24 @@ def _draw_choices(workspace: Workspace, settings: Settings, document: Document, 
             cuts.append(cut)
             if not cut.error:
                 st.html(figures_html([len(chunk.text) for chunk in cut.chunks], cut.tokens))
+                if cut.embedded:
+                    st.caption(plain(cut.embedded))
     return cuts
+
+
+def _places(cut: Cut) -> tuple[tuple[int, int, str], ...]:
+    return tuple((chunk.start, chunk.end, chunk.header) for chunk in cut.chunks)
+
+
+def embedded_words(chunks: Sequence[Chunk], texts: Sequence[str]) -> str:
+    """What is embedded beside the text of the chunks, whose whole ``texts`` these are, in a sentence; "" for
+    nothing."""
+    paths = [text.removesuffix(chunk.reading).strip() for chunk, text in zip(chunks, texts, strict=True)]
+    path = max(paths, key=len, default="")
+    found = [f'its heading path, such as "{shortened(path, PATH_CHARACTERS)}"'] if path else []
+    headers = sum(1 for chunk in chunks if chunk.header)
+    found += [f"the header that it repeats ({headers} of {len(chunks)} chunks have one)"] if headers else []
+    return f"Embedded before the text of a chunk: {' and '.join(found)}." if found else ""
 
 
 def _draw_pager(document: Document) -> Part:
@@ -129,15 +157,20 @@ def histogram(cuts: Sequence[Cut]) -> Figure:
     from plotly.graph_objects import Figure, Histogram
 
     figure = Figure()
-    for color, cut in zip(COLORS, cuts):
-        sizes = [len(chunk.text) for chunk in cut.chunks]
-        figure.add_trace(Histogram(x=sizes, name=cut.name, nbinsx=40, opacity=0.7, marker_color=color))
+    sizes = [[len(chunk.text) for chunk in cut.chunks] for cut in cuts]
+    every = [size for own in sizes for size in own]
+    wide = max(1, -(-max(every, default=0) // MOST_BINS))  # the same bins for both
+    most = max((max(Counter(size // wide for size in own).values()) for own in sizes if own), default=0)
+    for color, cut, own in zip(COLORS, cuts, sizes):
+        bins = {"start": 0, "end": max(every, default=0) + wide, "size": wide}
+        figure.add_trace(Histogram(x=own, name=cut.name, xbins=bins, opacity=0.7, marker_color=color))
     figure.update_layout(
         barmode="overlay",
         height=260,
         margin={"l": 10, "r": 10, "t": 10, "b": 10},
         xaxis_title="characters of a chunk",
         yaxis_title="chunks",
+        yaxis_dtick=max(1, round(most / 5)),
         showlegend=True,
         legend={"orientation": "h", "y": 1.15},
     )
@@ -162,7 +195,9 @@ def _cutting(
         progress(f"Cutting by {_settings.chunker}", None)
         chunks = _workspace.chunks(_document, _settings)
         measure = Tokens(_workspace.embedder(_settings.embedder).token_spans(_document.text))
-        return Cut(_settings.chunker, chunks, tuple(measure(chunk.start, chunk.end) for chunk in chunks))
+        tokens = tuple(measure(chunk.start, chunk.end) for chunk in chunks)
+        texts = chunkers.indexed_texts(_document, chunks, _settings)
+        return Cut(_settings.chunker, chunks, tokens, embedded_words(chunks, texts))
 
     return Job(work)
 

@@ -13,10 +13,11 @@ import streamlit as st
 
 from pages.shared import indexes, jobs, session
 from pages.shared.indexes import is_current
+from pages.shared.names import place
 from rag import chunkers, library, listing
 from rag.catalogue import DocumentRecord, IndexedRecord, WatchedFolder
 from rag.chunkers.recommend import Recommendation, recommend
-from rag.library import SAMPLES_PREFIX, UPLOADS_PREFIX, SyncReport
+from rag.library import UPLOADS_PREFIX, SyncReport
 from rag.settings import OVERRIDE, Settings
 from rag.watching import sync_folders
 from rag.workspace import Workspace
@@ -39,6 +40,14 @@ class Upload:
 
     name: str
     data: bytes
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of the last piece of work: what it did to the documents, or ``words`` on what else it did."""
+
+    report: SyncReport
+    words: str = ""
 
 
 @dataclass(frozen=True)
@@ -80,7 +89,7 @@ def rows(workspace: Workspace, settings: Settings) -> list[DocumentRow]:
             record.name,
             _state(record, held, has_index, building),
             settings.for_document(record.source).chunker,
-            origin(record.source),
+            place(record.source, record.name),
             record.format,
             record.pages,
             record.sections,
@@ -92,14 +101,6 @@ def rows(workspace: Workspace, settings: Settings) -> list[DocumentRow]:
     there = {record.source for record in records}
     coming = [name for job in pending for name in job.files if UPLOADS_PREFIX + name not in there]
     return [DocumentRow("", "", name, "being added") for name in dict.fromkeys(coming)] + found
-
-
-def origin(source: str) -> str:
-    """Where a document came from, in a word."""
-    for prefix, word in ((SAMPLES_PREFIX, "sample"), (UPLOADS_PREFIX, "upload")):
-        if source.startswith(prefix):
-            return word
-    return "folder"
 
 
 def _state(record: DocumentRecord, held: IndexedRecord | None, has_index: bool, building: str) -> str:
@@ -114,12 +115,12 @@ def _state(record: DocumentRecord, held: IndexedRecord | None, has_index: bool, 
     return "indexed in part: some chunks were refused"
 
 
-def report_rows(report: SyncReport, shown: Collection[str] = ()) -> list[dict[str, str]]:
+def report_rows(report: SyncReport, shown: Collection[str] = (), verb: str = "added") -> list[dict[str, str]]:
     """One row a document that a sync added, changed, removed, or could not read, save those failures that are shown
     elsewhere."""
     found = [{"Document": name, "What happened": HAPPENED[kind]} for kind in HAPPENED for name in getattr(report, kind)]
     failed = [failure for failure in report.failed if failure.name not in shown]
-    found += [{"Document": failure.name, "What happened": f"not added: {failure.reason}"} for failure in failed]
+    found += [{"Document": failure.name, "What happened": f"not {verb}: {failure.reason}"} for failure in failed]
     return found + [{"Document": "", "What happened": notice} for notice in report.notices]
 
 
@@ -198,14 +199,15 @@ def begin_override(workspace: Workspace, source: str, name: str, chunker: str) -
     label = f"Cutting {name} by {chunker or wanted.chunker}"
 
     def work(progress: jobs.Progress) -> SyncReport:
-        report = workspace.build(wanted, progress)
+        # Only what this session needs; a new session has the index that it begins with built if it is not there.
+        report = _indexed(workspace, wanted, SyncReport(), progress)
         workspace.catalogue.set_override(source, chunker)
-        first = workspace.settings()  # what a new session begins with: its index is to be there too
-        return report if first.fingerprint() == wanted.fingerprint() else report + workspace.build(first, progress)
+        return report
 
     def then(report: SyncReport) -> None:
         indexes.adopt(workspace, label, change, wanted.fingerprint())
-        _tell(report)
+        as_others = "" if chunker else " again, as the index is"
+        _tell(report, f"{name} is now cut by {chunker or session.settings().chunker}{as_others}.")
 
     chunkers.find(chunker or wanted.chunker)
     jobs.begin(workspace, label, work, then, builds=wanted.fingerprint())
@@ -221,8 +223,8 @@ def _begin(
     jobs.begin(workspace, label, work, _tell, builds=settings.fingerprint(), files=files, changes=True)
 
 
-def _tell(report: SyncReport) -> None:
-    st.session_state["documents_report"] = report
+def _tell(report: SyncReport, words: str = "") -> None:
+    st.session_state["outcome"] = Outcome(report, words)
 
 
 def _counted(names: Sequence[str], word: str) -> str:

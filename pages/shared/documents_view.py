@@ -1,4 +1,4 @@
-"""The Documents part of the page: files to add, those that failed, the table of documents, and one of them in full."""
+"""The Documents part of the page: files to add, those that failed, and the table of documents."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ from functools import partial
 
 import streamlit as st
 
-from pages.shared import documents, indexes, jobs, work_view
-from pages.shared.documents import DocumentRow, Upload
+from pages.shared import document_view, documents, indexes, jobs, work_view
+from pages.shared.documents import DocumentRow, Outcome, Upload
 from pages.shared.errors import fragment, told
+from pages.shared.names import place, titles
 from pages.shared.text import plain
 from rag import plans
 from rag.catalogue import FileFailure
-from rag.chunkers import CHUNKERS
-from rag.library import SyncReport
 from rag.loaders import LOADERS, MAX_MEGABYTES
+from rag.schema import digest
 from rag.settings import Settings
 from rag.text import shortened
 from rag.workspace import Workspace
@@ -23,6 +23,7 @@ BUSY_SECONDS = 2.0
 FILTERED_FROM = 9
 FAILURES_SHOWN = 20
 ROW_PIXELS, REPORT_ROWS = 35, 7
+LETTER_PIXELS, MOST_PIXELS = 7, 340
 NAME_CHARACTERS = 80
 
 
@@ -56,12 +57,14 @@ def _draw_upload(workspace: Workspace, settings: Settings) -> None:
 
 def _draw_report(failures: tuple[FileFailure, ...]) -> None:
     """What became of each file of the last change, until it is dismissed; files that failed stand below."""
-    report: SyncReport | None = st.session_state.get("documents_report")
-    if report is None:
+    outcome: Outcome | None = st.session_state.get("outcome")
+    if outcome is None:
         return
-    below = {failure.name for failure in failures}
-    rows = documents.report_rows(report, below)
-    if report.failed:
+    report, below = outcome.report, {failure.name for failure in failures}
+    rows = documents.report_rows(report, below, "indexed whole" if outcome.words else "added")
+    if outcome.words:
+        (st.warning if report.failed else st.success)(plain(outcome.words))
+    elif report.failed:
         done = sum(len(getattr(report, kind)) for kind in documents.HAPPENED)
         st.warning(
             f"{len(report.failed)} of {done + len(report.failed)} could not be added. The rest is in."
@@ -73,7 +76,7 @@ def _draw_report(failures: tuple[FileFailure, ...]) -> None:
     if rows:
         height = ROW_PIXELS * (min(len(rows), REPORT_ROWS) + 1) + 3
         st.dataframe(rows, hide_index=True, key="report", height=height)
-    forget = partial(st.session_state.pop, "documents_report", None)
+    forget = partial(st.session_state.pop, "outcome", None)
     st.button("Dismiss", key="dismiss_report", type="tertiary", on_click=forget)
 
 
@@ -89,7 +92,7 @@ def _draw_failures(workspace: Workspace, failures: tuple[FileFailure, ...]) -> N
             with st.container(horizontal=True, vertical_alignment="center", key=f"failure_{number}"):
                 name = shortened(failure.name, NAME_CHARACTERS)
                 if names.count(failure.name) > 1:
-                    name += f" ({documents.origin(failure.source)})"
+                    name += f" ({place(failure.source, failure.name)})"
                 st.markdown(f"**{plain(name)}**: {plain(failure.reason)}", width="stretch")
                 st.button("Dismiss", key=f"dismiss_{number}", type="tertiary",
                           on_click=_dismiss, args=(workspace, (failure,)))  # fmt: skip
@@ -116,10 +119,11 @@ def _draw_documents(workspace: Workspace, settings: Settings) -> None:
     st.subheader(f"{len(known)} document{'' if len(known) == 1 else 's'}, {total:,} chunks")
     _draw_behind(workspace, settings, known)
     shown = _filtered(rows)
-    _draw_table(workspace, shown)
+    names = titles(workspace.catalogue.documents())
+    _draw_table(workspace, shown, names)
     if known:
-        _draw_removal(workspace, settings, known)
-        _draw_one(workspace, settings, [row for row in shown if row.id] or known)
+        _draw_removal(workspace, settings, known, names)
+        document_view.draw(workspace, settings, [row for row in shown if row.id] or known, names)
     work_view.follow(workspace)
 
 
@@ -152,11 +156,11 @@ def _filtered(rows: list[DocumentRow]) -> list[DocumentRow]:
     return found
 
 
-def _draw_table(workspace: Workspace, rows: list[DocumentRow]) -> None:
+def _draw_table(workspace: Workspace, rows: list[DocumentRow], titles: dict[str, str]) -> None:
     best = documents.recommendations(workspace, [row.id for row in rows if row.id])
     table = [
         {
-            "Document": row.name,
+            "Document": titles.get(row.source, row.name),
             "State": row.state,
             "Notices": "; ".join(row.notices),
             "Chunks": row.chunks,
@@ -172,37 +176,52 @@ def _draw_table(workspace: Workspace, rows: list[DocumentRow]) -> None:
     ]
     columns = {
         "Document": st.column_config.TextColumn(width="medium"),
-        "State": st.column_config.TextColumn(width="small" if all(len(r.state) < 16 for r in rows) else "medium"),
-        "Notices": st.column_config.TextColumn(width="medium"),
+        "State": st.column_config.TextColumn(width=_width([row.state for row in rows])),
+        "Notices": st.column_config.TextColumn(width=_width(["; ".join(row.notices) for row in rows])),
     }
     columns |= {
         name: st.column_config.NumberColumn(format="localized", width="small")
         for name in ("Pages", "Sections", "Characters", "Chunks")
     }
     order = [name for name in table[0] if any(row[name] for row in table)] if table else None
-    st.dataframe(
-        table,
-        hide_index=True,
-        column_config=columns,
-        column_order=order,
-        placeholder="–",
-        key="documents",
-        selection_mode="single-row",
-        on_select=partial(_choose, [row.id for row in rows]),
-    )
+    key = f"_rows_{digest(*(row.id for row in rows))}"  # ticks are numbers of rows: other rows begin without any
+    with st.container(key="documents"):
+        st.dataframe(
+            table,
+            hide_index=True,
+            column_config=columns,
+            column_order=order,
+            placeholder="–",
+            key=key,
+            selection_mode="multi-row",
+            on_select=partial(_choose, key, rows),
+        )
 
 
-def _choose(ids: list[str]) -> None:
-    chosen = st.session_state["documents"].selection.rows
-    if chosen and chosen[0] < len(ids) and ids[chosen[0]]:
-        st.session_state["_document"] = ids[chosen[0]]
+def _width(texts: list[str]) -> int:
+    """Pixels for a column of these texts, within limits."""
+    return min(MOST_PIXELS, 40 + LETTER_PIXELS * max(map(len, texts), default=0))
 
 
-def _draw_removal(workspace: Workspace, settings: Settings, rows: list[DocumentRow]) -> None:
-    names = {row.source: f"{row.name} ({row.origin})" for row in rows}
+def _choose(key: str, rows: list[DocumentRow]) -> None:
+    """Take the ticked rows up: to be removed, should that be wanted, and a single one to be shown in full."""
+    ticked = st.session_state[key].selection.rows
+    chosen = [rows[number] for number in ticked if number < len(rows) and rows[number].id]
+    st.session_state["_to_remove"] = [row.source for row in chosen]
+    if len(chosen) == 1:
+        st.session_state["_document"] = chosen[0].id
+
+
+def _draw_removal(workspace: Workspace, settings: Settings, rows: list[DocumentRow], titles: dict[str, str]) -> None:
+    names = {row.source: titles.get(row.source, row.name) for row in rows}
     samples = [row for row in rows if row.origin == "sample"]
+    ticked = st.session_state.get("_to_remove", [])
+    if any(one not in names for one in ticked):
+        ticked = st.session_state["_to_remove"] = [one for one in ticked if one in names]
+    many = len(ticked)
+    which = f"{many} documents" if many > 1 else "1 document" if many else "documents"
     with st.container(horizontal=True):
-        with st.popover("Remove documents…", key="remove_popover", icon=":material/delete:"):
+        with st.popover(f"Remove {which}…", key="remove_popover", icon=":material/delete:"):
             chosen = st.multiselect(
                 "Documents to remove",
                 list(names),
@@ -224,55 +243,3 @@ def _draw_removal(workspace: Workspace, settings: Settings, rows: list[DocumentR
 
 def _remove(workspace: Workspace, settings: Settings) -> None:
     documents.begin_removal(workspace, settings, st.session_state["_to_remove"])
-
-
-def _draw_one(workspace: Workspace, settings: Settings, rows: list[DocumentRow]) -> None:
-    """One document: what was noticed, the chunker that suits it and why, and one of its own."""
-    names = {row.id: row for row in rows}
-    if st.session_state.get("_document") not in names:
-        st.session_state["_document"] = None  # set, not only forgotten: the browser would show the one that is gone
-    chosen = st.selectbox(
-        "One document in full",
-        list(names),
-        None,
-        lambda one: names[one].name if one in names else "",
-        key="_document",
-        placeholder="Choose one, or a row of the table",
-    )
-    if not chosen:
-        return
-    row, best = names[chosen], documents.recommendation(workspace, chosen)
-    with st.container(border=True, key="document"):
-        st.markdown(f"**{plain(row.name)}**: {plain(row.state)}")
-        for notice in row.notices:
-            st.caption(plain(notice))
-        if best:
-            st.markdown(f"Recommended chunker: **{plain(best.chunker)}**. {plain(best.reason)}")
-        _draw_override(workspace, settings, row, best.chunker if best else "")
-
-
-def _draw_override(workspace: Workspace, settings: Settings, row: DocumentRow, best: str) -> None:
-    """Its own chunker, for everybody; or the recommended one for all documents."""
-    own = dict(settings.overrides).get(row.source, "")
-    key = f"_own_{row.id}_{own}"
-    choices = ["", *(name for name in CHUNKERS if name != "recommended")]
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        wanted = st.selectbox(
-            "Chunker of this document",
-            choices,
-            choices.index(own) if own in choices else 0,
-            lambda name: name or f"as the index: {settings.chunker}",
-            key=key,
-        )
-        st.button("Use for this document", key="use_own", disabled=wanted == own,
-                  on_click=_override, args=(workspace, row, key))  # fmt: skip
-        every = wanted or best
-        if every and every != settings.chunker:
-            st.button(f"Use {every} for all documents", key="use_for_all",
-                      on_click=told(lambda: indexes.use(workspace, settings.changed({"chunker": every}))))  # fmt: skip
-    st.caption("A change cuts and indexes in the background; until it is done, answers come from what is there.")
-
-
-@told
-def _override(workspace: Workspace, row: DocumentRow, key: str) -> None:
-    documents.begin_override(workspace, row.source, row.name, st.session_state[key])

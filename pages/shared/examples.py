@@ -23,11 +23,12 @@ NAME_CHARACTERS = 60
 def draw_examples(workspace: Workspace, settings: Settings) -> None:
     """What is indexed, four questions about the samples where those are there, or a hint where nothing is."""
     if not workspace.catalogue.documents():
-        st.info("There are no documents yet. Add some on the Documents page, then ask about them here.")
-        st.page_link("pages/4_Documents.py", label="Add documents", icon=":material/upload_file:")
+        draw_nothing()
         return
     st.markdown(plain(holdings(workspace, settings)))
     if workspace.catalogue.samples() != SAMPLES_PRESENT:
+        st.write("Ask about them below. More are added on the Documents page.")
+        st.page_link("pages/4_Documents.py", label="Add documents", icon=":material/upload_file:")
         return
     examples = list(enumerate(EXAMPLES.items(), 1))
     for pair in (examples[:2], examples[2:]):
@@ -42,6 +43,12 @@ def draw_examples(workspace: Workspace, settings: Settings) -> None:
                     args=(question,),
                 )
                 st.caption(shows)
+
+
+def draw_nothing() -> None:
+    """That there is nothing to ask about, and the way to the page where that is changed."""
+    st.info("There are no documents yet. Add some on the Documents page, then ask about them here.")
+    st.page_link("pages/4_Documents.py", label="Add documents", icon=":material/upload_file:")
 
 
 def holdings(workspace: Workspace, settings: Settings) -> str:

@@ -46,7 +46,7 @@ def _draw_new(workspace: Workspace, settings: Settings) -> None:
             "Path of a folder or a file on the machine that runs this app", key="_path", placeholder="/home/me/manuals"
         )
         with st.container(horizontal=True, vertical_alignment="bottom"):
-            st.selectbox("Look at it", [0, *INTERVALS], format_func=lambda seconds: _interval(seconds), key="_seconds")
+            st.selectbox("How often", [0, *INTERVALS], format_func=lambda seconds: _interval(seconds), key="_seconds")
             st.form_submit_button("Add", key="add_folder", type="primary", on_click=_add, args=(workspace, settings))
     st.caption(
         "Files that are new, changed or gone there are added, replaced or removed here. Hidden ones are left out."
@@ -68,7 +68,7 @@ def _draw_folder(workspace: Workspace, settings: Settings, folder: WatchedFolder
         intervals = list(dict.fromkeys([*INTERVALS, folder.seconds]))
         with st.container(horizontal=True, vertical_alignment="bottom"):
             key = f"_every_{number}_{folder.path}_{folder.seconds}"
-            st.selectbox("Look at it", intervals, intervals.index(folder.seconds), _interval, key=key,
+            st.selectbox("How often", intervals, intervals.index(folder.seconds), _interval, key=key,
                          on_change=lambda: _change(workspace, folder, seconds=st.session_state[key]))  # fmt: skip
             on = f"_on_{number}_{folder.path}_{folder.on}"
             st.toggle(
@@ -114,4 +114,4 @@ def _change(workspace: Workspace, folder: WatchedFolder, **changes: int | bool) 
 
 
 def _interval(seconds: int) -> str:
-    return INTERVALS.get(seconds, f"every {span(seconds)}") if seconds else "once, now"
+    return INTERVALS.get(seconds, f"every {span(seconds)}") if seconds else "only once, now"

@@ -133,13 +133,17 @@ def _note(name: str, stage: Stage | None, trace: Trace) -> str:
         missing = [str(number) for number in range(1, len(trace.prompt_chunks()) + 1) if number not in held]
         if missing:
             many = len(missing) > 1
-            words = f"Sources {', '.join(missing)} are" if many else f"Source {missing[0]} is"
-            notes.append(f"{words} {_beyond(name, trace)}.")
+            words = f"Sources {', '.join(missing)}" if many else f"Source {missing[0]}"
+            notes.append(f"{words} {_beyond(name, stage, trace, many)}.")
     return " ".join(notes)
 
 
-def _beyond(leg: str, trace: Trace) -> str:
-    return f"not in the first {trace.settings[LEGS[leg]]}"
+def _beyond(leg: str, stage: Stage, trace: Trace, many: bool = False) -> str:
+    """Why passages are not in a list: it ended before them, or holds all that share a word with the question."""
+    limit = trace.settings[LEGS[leg]]
+    if leg == "sparse" and len(stage.hits) < limit:
+        return f"share{'' if many else 's'} no word with the question"
+    return f"{'are' if many else 'is'} not in the first {limit}"
 
 
 def _row_html(hit: Hit, chunk: Chunk, name: str, trace: Trace, sources: dict[str, int]) -> str:
@@ -182,6 +186,6 @@ def _leg_marks(hit: Hit, trace: Trace) -> list[str]:
         if stage is None:
             continue
         rank = next((other.rank for other in stage.hits if other.chunk_id == hit.chunk_id), None)
-        absent = f'<span class="rf-none" title="{_beyond(leg, trace)}">{leg} —</span>'
+        absent = f'<span class="rf-none" title="{_beyond(leg, stage, trace)}">{leg} —</span>'
         marks.append(absent if rank is None else f"<span>{leg} #{rank}</span>")
     return marks

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -11,6 +11,7 @@ import streamlit as st
 
 from pages.shared import jobs, session
 from pages.shared.errors import attempt
+from pages.shared.names import titles
 from pages.shared.text import plain
 from rag import plans
 from rag.catalogue import DocumentRecord, IndexedRecord
@@ -20,13 +21,16 @@ from rag.workspace import Workspace
 
 UNIT = f"{OWN}unit"
 CATCH_UP = "Bringing the index up to date"
+OVERRIDES_NAMED = 3  # in the title of an index
 
 
 @dataclass(frozen=True)
 class IndexRow:
-    """One index as it is listed; ``differences`` are sentences on what is otherwise in the settings in use."""
+    """One index as it is listed; ``differences`` say what is otherwise in the settings in use, ``title`` what its plan
+    is."""
 
     fingerprint: str
+    title: str
     plan: Mapping[str, Any]
     chunks: int
     megabytes: float
@@ -40,19 +44,21 @@ def rows(workspace: Workspace, settings: Settings) -> list[IndexRow]:
     """Every index there is, the one in use first."""
     catalogue, sizes = workspace.catalogue, workspace.index_sizes()
     documents = catalogue.documents()
+    called = titles(documents)
     first = workspace.settings().fingerprint()
     found = []
     for index in catalogue.indexes():
         size = sizes.get(index.fingerprint)
         row = IndexRow(
             index.fingerprint,
+            plan_words(index.plan, called),
             index.plan,
             size.chunks if size else 0,
             size.megabytes if size else 0.0,
             _behind(documents, catalogue.indexed(index.fingerprint)),
             index.fingerprint == settings.fingerprint(),
             index.fingerprint == first,
-            plans.differences(index.plan, settings.plan()),
+            plans.differences(index.plan, settings.plan(), called),
         )
         found.append(row)
     return sorted(found, key=lambda row: (not row.in_use, row.plan["chunker"], row.fingerprint))
@@ -74,17 +80,43 @@ def _behind(documents: tuple[DocumentRecord, ...], indexed: Mapping[str, Indexed
     return stale + len(set(indexed) - {record.id for record in documents})
 
 
-def plan_words(plan: Mapping[str, Any]) -> str:
-    """An index plan in one line: chunker, sizes, its own parameters, embedder and language."""
+def plan_words(plan: Mapping[str, Any], names: Mapping[str, str] | None = None) -> str:
+    """An index plan in one line: chunker, sizes, its own parameters, the documents with a chunker of their own by their
+    ``names`` (of sources), embedder and language."""
+    names = names or {}
     unit = plan.get(UNIT, "characters")
     sizes = {"chunk_size": f"{{}} {unit}", "chunk_overlap": "overlap {}"}
     parts = [plan["chunker"], *(words.format(plan[name]) for name, words in sizes.items() if plan.get(name))]
     own = {name.removeprefix(OWN): value for name, value in plan.items() if name.startswith(OWN) and name != UNIT}
     parts += [f"{name.replace('_', ' ')} {value}" for name, value in own.items()]
-    others = sum(1 for name in plan if name.startswith(OVERRIDE))
-    if others:
-        parts.append("1 document with its own chunker" if others == 1 else f"{others} documents with their own chunker")
+    sources = [name.removeprefix(OVERRIDE) for name in plan if name.startswith(OVERRIDE)]
+    overrides = [f"{names.get(s) or s.rpartition('/')[2]}: {plan[OVERRIDE + s]}" for s in sources]
+    more = len(overrides) - OVERRIDES_NAMED
+    parts += [", ".join(overrides[:OVERRIDES_NAMED]) + (f" and {more} more" if more > 0 else "")] if overrides else []
     return " · ".join([*parts, plan["embedder"], plan["language"]])
+
+
+def begin(workspace: Workspace) -> None:
+    """Take what sessions of this workspace begin with, where this one has no settings yet.
+
+    Where its index is not built, as after a document got a chunker of its own in a session with other settings, the one
+    without documents' own chunkers is used until it is.
+    """
+    if "settings" in st.session_state:
+        return
+    wanted, catalogue = workspace.settings(), workspace.catalogue
+    without = replace(wanted, overrides=())
+    there = {index.fingerprint for index in catalogue.indexes()} if wanted.overrides else set()
+    if without.fingerprint() in there and wanted.fingerprint() not in there:
+        st.session_state["settings"] = without
+        use(workspace, wanted)
+    else:
+        st.session_state["settings"] = wanted
+
+
+def names(workspace: Workspace) -> dict[str, str]:
+    """What the documents are called, by their sources; see ``titles``."""
+    return titles(workspace.catalogue.documents())
 
 
 def use(workspace: Workspace, wanted: Settings) -> None:
@@ -116,7 +148,8 @@ def adopt(workspace: Workspace, label: str, change: Callable[[], Settings | None
 
 def bring_up_to_date(workspace: Workspace, settings: Settings) -> None:
     """Index in the background what the index of these settings lacks."""
-    jobs.begin(workspace, CATCH_UP, partial(_build, workspace, settings), _tell, builds=settings.fingerprint())
+    label = f"{CATCH_UP}: {settings.chunker}"
+    jobs.begin(workspace, label, partial(_build, workspace, settings), _tell, builds=settings.fingerprint())
 
 
 def catch_up(workspace: Workspace) -> None:

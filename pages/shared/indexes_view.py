@@ -9,7 +9,7 @@ import streamlit as st
 
 from pages.shared import indexes, session
 from pages.shared.errors import told
-from pages.shared.indexes import IndexRow, plan_words
+from pages.shared.indexes import IndexRow
 from pages.shared.text import plain
 from rag.settings import ANALYZER_VERSION, CHUNKERS_VERSION, OWN, Settings
 from rag.workspace import Workspace
@@ -32,14 +32,13 @@ def draw(workspace: Workspace, settings: Settings) -> None:
 
 
 def _draw_row(workspace: Workspace, settings: Settings, row: IndexRow) -> None:
-    words = plan_words(row.plan)
     with st.container(border=True, key=f"index_{row.fingerprint}"):
         badge = "  :green-badge[in use]" if row.in_use else ""
-        st.markdown(f"**{plain(words)}**{badge}")
+        st.markdown(f"**{plain(row.title)}**{badge}")
         facts = [f"{row.chunks:,} chunks", megabytes(row.megabytes), state(row)]
         st.caption(" · ".join(facts))
         if row.differences and not row.in_use:
-            st.caption(plain("Otherwise in the settings in use: " + "; ".join(row.differences)))
+            st.caption(plain("Differs from the settings in use: " + "; ".join(row.differences)))
         if row.in_use:
             return
         with st.container(horizontal=True):
@@ -50,7 +49,7 @@ def _draw_row(workspace: Workspace, settings: Settings, row: IndexRow) -> None:
             ):
                 st.write("Removes this index for everybody. The documents stay, and it can be built again.")
                 st.button("Yes, drop it", key=f"drop_{row.fingerprint}", type="primary",
-                          on_click=indexes.begin_drop, args=(workspace, row.fingerprint, words))  # fmt: skip
+                          on_click=indexes.begin_drop, args=(workspace, row.fingerprint, row.title))  # fmt: skip
         if row.first:
             st.caption("New sessions begin with this one, so it cannot be dropped.")
 

@@ -16,7 +16,7 @@ import streamlit as st
 from pages.shared.errors import attempt
 from pages.shared.text import plain
 from rag.errors import Cancelled
-from rag.pace import span
+from rag.pace import left
 from rag.workspace import Workspace
 
 T = TypeVar("T")
@@ -104,10 +104,11 @@ class Job(Generic[T]):
         message, fraction = self._message or "Beginning", self._fraction
         seconds = time.monotonic() - self._begun
         done = (fraction or 0.0) - self._from
-        words = message if message.endswith(" left") else f"{message}…"
-        if words != message and seconds >= 2:
-            left = f"{fraction:.0%}, {span(seconds * (1 - fraction) / done)} left" if done > TOLD_SHARE else ""
-            words += f" {left or f'({seconds:.0f} s)'}"
+        paced = message.endswith((" left", " a second"))  # it says so itself
+        words = message if paced else f"{message}…"
+        if not paced and seconds >= 2:
+            share = f"{fraction:.0%}{left(seconds * (1 - fraction) / done)}" if done > TOLD_SHARE else ""
+            words += f" {share or f'({seconds:.0f} s)'}"
         return min(1.0, max(0.0, fraction or 0.0)), words
 
     def watch(self) -> T:

@@ -12,7 +12,6 @@ from pages.shared.chat import Asked, ChatTurn, Entry
 from pages.shared.errors import attempt
 from rag.funnel import StageMemory
 from rag.settings import FUNNEL, KINDS, OVERRIDE, Settings
-from rag.workspace import Workspace
 
 # The plain knobs that an index depends on; a chunker's own parameters and the documents' own chunkers come to them.
 INDEX_KNOBS = ("chunker", "chunk_size", "chunk_overlap", "embedder", "language", "bm25_k1", "bm25_b")
@@ -21,12 +20,6 @@ INDEX_KNOBS = ("chunker", "chunk_size", "chunk_overlap", "embedder", "language",
 def settings() -> Settings:
     """The settings that the next question is asked with."""
     return st.session_state.setdefault("settings", FUNNEL)
-
-
-def begin(workspace: Workspace) -> None:
-    """Take what sessions of this workspace begin with, where this one has no settings yet."""
-    if "settings" not in st.session_state:
-        st.session_state["settings"] = workspace.settings()
 
 
 def change(values: Mapping[str, Any]) -> None:

@@ -13,7 +13,7 @@ from dataclasses import replace
 
 import streamlit as st
 
-from pages.shared import indexes, session
+from pages.shared import indexes, session, work_view
 from pages.shared.errors import attempt
 from pages.shared.knobs import Values, chosen_values, draw_chunker_knobs, with_chunker
 from pages.shared.session import INDEX_KNOBS
@@ -109,7 +109,7 @@ def _answer_knobs(workspace: Workspace) -> None:
     )
     _slider(
         "parent_limit",
-        "At most so many characters",
+        "Most characters",
         "Where its surroundings are larger, the passage alone is handed over.",
         200,
         8000,
@@ -155,6 +155,10 @@ def _index_form(workspace: Workspace) -> None:
             args=(workspace,),
             width="stretch",
         )
+        if wanted and wanted.fingerprint() != session.settings().fingerprint():
+            in_use = indexes.plan_words(session.settings().plan(), indexes.names(workspace))
+            st.caption(plain(f"Answers still come from {in_use}."))
+        work_view.draw_build(workspace)
         st.caption("One that was built before is used at once. Another is built in the background; the chat goes on.")
     _error("index_error")
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from pages.shared import indexes, jobs, session, work_view
+from pages.shared import indexes, jobs, work_view
 from pages.shared.errors import attempt
 from pages.shared.opening import Opening, opening
 from pages.shared.text import plain
@@ -48,7 +48,7 @@ def open_page(title: str, description: str) -> Workspace:
         _unavailable(begun, error)
     for failure in opened.report.failed:
         st.warning(plain(f"{failure.name}: {failure.reason}"))
-    session.begin(opened.workspace)
+    indexes.begin(opened.workspace)
     jobs.settle()
     indexes.catch_up(opened.workspace)
     with st.sidebar:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import streamlit as st
 
 from pages.shared import jobs
@@ -29,6 +31,12 @@ def draw(workspace: Workspace) -> None:
     st.fragment(follow, run_every=BUSY_SECONDS if shown else IDLE_SECONDS)(workspace)
 
 
+def draw_build(workspace: Workspace) -> None:
+    """How far the index is that is being built, once more beside the button that began it."""
+    for job in [job for job in jobs.lane(workspace).jobs() if job.fingerprint and not job.waits][:1]:
+        st.fragment(_bar, run_every=BUSY_SECONDS)(job)
+
+
 def draw_errors() -> None:
     """What went wrong with work that this session began, until it is dismissed."""
     errors = st.session_state.get("job_errors")
@@ -36,6 +44,16 @@ def draw_errors() -> None:
         for error in errors:
             st.error(plain(error))
         st.button("Dismiss", key="dismiss_errors", on_click=errors.clear)
+
+
+def draw_index_error() -> None:
+    """What the index that was built last could not take in, until the next one or until it is dismissed; the Chat page
+    says so beside the knobs."""
+    error = st.session_state.get("index_error")
+    if error:
+        st.error(plain(error))
+        forget = partial(st.session_state.pop, "index_error", None)
+        st.button("Dismiss", key="dismiss_index_error", type="tertiary", on_click=forget)
 
 
 def follow(workspace: Workspace) -> None:
@@ -49,6 +67,10 @@ def follow(workspace: Workspace) -> None:
 
 
 def _line(job: Job) -> None:
-    fraction, words = job.shown()
     st.caption(plain(job.label))
+    _bar(job)
+
+
+def _bar(job: Job) -> None:
+    fraction, words = job.shown()
     st.progress(fraction, text=plain(words))

@@ -81,6 +81,18 @@ def test_files_of_every_kind_are_added_or_named_with_the_reason(documents: Page,
     assert documents.locator(".rf-cuts script").count() == 0 and documents.title() != "owned"
 
 
+def test_ticked_rows_are_those_that_are_offered_for_removal(documents: Page) -> None:
+    table = documents.locator(".st-key-documents .dvn-scroller")
+    removal = documents.locator(".st-key-remove_popover")
+    table.click(position={"x": 17, "y": 52})  # the first row's box, below the headings
+    expect(removal).to_contain_text("Remove 1 document…")
+    expect(documents.locator(".st-key-document")).to_be_visible()
+    table.click(position={"x": 17, "y": 87})
+    expect(removal).to_contain_text("Remove 2 documents…")
+    removal.get_by_role("button").first.click()
+    expect(documents.locator(".st-key-remove_documents button")).to_be_enabled()
+
+
 def test_cuts_are_drawn_live_and_two_chunkers_side_by_side(documents: Page) -> None:
     part(documents, "Cuts")
     choose(documents, "_cut_document", "lapwing-owners-manual.pdf")
