@@ -7,6 +7,7 @@ that pypdf says.
 from __future__ import annotations
 
 import re
+import shutil
 import subprocess
 import sys
 import time
@@ -17,6 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import pypdfium2
 from pypdf import PdfReader
 
 from rag.errors import LoadError
@@ -47,13 +49,24 @@ class Comparison:
         return 1 - sum(self.missing.values()) / max(1, self.words)
 
 
+def _pages_read(path: Path) -> list[str]:
+    """The text of each page by pdftotext, or by PDFium where that is not installed."""
+    if shutil.which("pdftotext"):
+        result = subprocess.run(["pdftotext", "-enc", "UTF-8", str(path), "-"], check=True, capture_output=True)
+        return result.stdout.decode("utf-8", "replace").split("\f")
+    # PDFium marks a hyphen at a line's end by U+FFFE.
+    return [
+        page.get_textpage().get_text_range().replace("\r\n", "\n").replace("\ufffe", "-\n")
+        for page in pypdfium2.PdfDocument(path)
+    ]
+
+
 def compare(path: Path) -> Comparison:
     """The loader's reading of a file beside that of pdftotext and pypdf. Raises LoadError."""
     start = time.process_time()
     document = load(path)
     seconds = time.process_time() - start
-    result = subprocess.run(["pdftotext", "-enc", "UTF-8", str(path), "-"], check=True, capture_output=True)
-    theirs = "\n".join(_without_running_lines(result.stdout.decode("utf-8", "replace").split("\f")))
+    theirs = "\n".join(_without_running_lines(_pages_read(path)))
     hyphenated = {_word(old): _word(new) for old, new in _line_ends(theirs)}
     wanted, found = _words(LINE_END.sub(r"\1\2", theirs)), _words(document.text)
     missing = wanted - found
