@@ -154,6 +154,8 @@ def _draw_pager(document: Document) -> Part:
 
 def histogram(cuts: Sequence[Cut]) -> Figure:
     """How many chunks there are of which size."""
+    # Plotly takes pandas for whole while another session's thread is still importing it; this waits for that to end.
+    import pandas  # noqa: F401
     from plotly.graph_objects import Figure, Histogram
 
     figure = Figure()
