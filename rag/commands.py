@@ -132,7 +132,9 @@ def _watch(
                     watcher.stop()
                     raise ServerError("Stopped watching: the Weaviate server has ended. Start the command again.")
     watcher.stop()
-    return Result({"syncs": len(told)}, f"Stopped watching after {len(told)} syncs that changed something."), True
+    return Result(
+        {"syncs": len(told)}, f"Stopped watching after {len(told)} sync{'s' * (len(told) != 1)} that changed something."
+    ), True
 
 
 def _say(options: argparse.Namespace, record: Any, text: str) -> None:

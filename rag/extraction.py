@@ -129,6 +129,8 @@ def _goes_on(item: Scored, other: Scored) -> bool:
 
 def _with_question(unit: Unit, chunk: Chunk) -> str:
     """The sentence, after the question it answers where it is the beginning of an answer in a list of questions."""
+    if chunk.line_start is not None:
+        return unit.text  # source code keeps its lines
     text = readable(unit)
     question = _heading(chunk)
     before = " ".join(chunk.text[: unit.start].split())

@@ -136,4 +136,4 @@ def test_source_code_is_quoted_in_whole_runs_of_lines_as_a_line_alone_may_say_th
     text = f"import math\n\n{code}\n\ndef unrelated():\n    return 1"
     passage = replace(source(text, "fleet_discount"), line_start=1, line_end=12)
     found = answer(embedder, "How is the fleet discount of bikes calculated?", passage).text
-    assert " ".join(code.split()) in found
+    assert f"{code} [Source 1]" in found
