@@ -25,10 +25,9 @@ from rag.holdings import (
     indexed_record,
     is_dropped,
     read,
-    source_key,
     whole_document,
 )
-from rag.schema import Document
+from rag.schema import Document, source_id
 from rag.weaviate.records import Record, Records
 
 __all__ = [
@@ -84,9 +83,9 @@ class Catalogue:
     def set_override(self, source: str, chunker: str) -> None:
         """Let the document from ``source`` have a chunker of its own; "" takes that back."""
         if chunker:
-            self._records.put("override", source_key(source), {"source": source, "chunker": chunker})
+            self._records.put("override", source_id(source), {"source": source, "chunker": chunker})
         else:
-            self._records.delete("override", source_key(source))
+            self._records.delete("override", source_id(source))
 
     def folders(self) -> tuple[WatchedFolder, ...]:
         """The folders that are synced on a schedule, by path."""
@@ -95,11 +94,11 @@ class Catalogue:
 
     def save_folder(self, folder: WatchedFolder) -> None:
         """Watch the folder, or change how it is watched."""
-        self._records.put("folder", source_key(folder.path), asdict(folder))
+        self._records.put("folder", source_id(folder.path), asdict(folder))
 
     def forget_folder(self, path: str) -> None:
         """Watch the folder no longer; its documents stay."""
-        self._records.delete("folder", source_key(path))
+        self._records.delete("folder", source_id(path))
 
     def remove(self) -> None:
         """Delete every record of the workspace."""
@@ -150,11 +149,11 @@ class Catalogue:
 
     def save_failure(self, failure: FileFailure) -> None:
         """Remember that the file could not be loaded."""
-        self._records.put("failure", source_key(failure.source), asdict(failure))
+        self._records.put("failure", source_id(failure.source), asdict(failure))
 
     def forget_failure(self, source: str) -> None:
         """Dismiss what is remembered of a file that could not be loaded."""
-        self._records.delete("failure", source_key(source))
+        self._records.delete("failure", source_id(source))
 
     # ---- indexes
 

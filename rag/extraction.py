@@ -9,8 +9,9 @@ from rag.analysis import analyse
 from rag.catalogue import Statistics
 from rag.embedders import Embedder
 from rag.generation import harmless
+from rag.loaders.base import paragraphs
 from rag.schema import Answer, Chunk, Citation
-from rag.sentences import Unit, code_units, readable, units
+from rag.sentences import Unit, readable, units
 
 MOST_SENTENCES = 6
 MOST_CHARACTERS = 1500
@@ -151,7 +152,8 @@ def _window(chunk: Chunk, of_chunk: Sequence[Unit], i: int) -> str:
 
 def _units(chunk: Chunk, language: str) -> tuple[Unit, ...]:
     if chunk.line_start is not None:
-        return code_units(chunk.text)
+        # Whole runs of lines: one alone may say the opposite.
+        return tuple(Unit(chunk.text[start:end], start, end) for start, end in paragraphs(chunk.text))
     # A passage that begins among a table's rows has the column names in its header.
     names = next((line for line in chunk.header.split("\n") if line.lstrip().startswith("|")), "")
     return units(chunk.text, language, names)

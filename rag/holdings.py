@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any
 
-from rag.schema import Block, Document, Page, Section, digest
+from rag.schema import Block, Document, Page, Section
 from rag.weaviate.records import Record
 
 
@@ -110,11 +110,6 @@ class Statistics:
         """ln(1 + (N - n + 0.5) / (n + 0.5)): the weight BM25 gives the term [Robertson and Zaragoza 2009]."""
         frequency = min(self.document_frequencies.get(term, 0), self.chunks)
         return math.log(1 + (self.chunks - frequency + 0.5) / (frequency + 0.5))
-
-
-def source_key(source: str) -> str:
-    """The key of what is known of a source besides its document: the same as the document's id."""
-    return digest("document", source)[:32]
 
 
 def read(kind: type, summary: Mapping[str, Any], **more: Any) -> Any:

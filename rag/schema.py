@@ -20,6 +20,11 @@ def digest(*parts: object) -> str:
     return sha.hexdigest()
 
 
+def source_id(source: str) -> str:
+    """32 hexadecimal digits for a source: the id of its document, and the key of whatever else is known of it."""
+    return digest("document", source)[:32]
+
+
 @dataclass(frozen=True, slots=True)
 class Section:
     """One heading and the text under it up to the next heading of any level: ``document.text[start:end]``.
@@ -80,7 +85,7 @@ class Document:
     @property
     def id(self) -> str:
         """32 hexadecimal digits made from ``source`` alone, so that an edited file keeps its id."""
-        return digest("document", self.source)[:32]
+        return source_id(self.source)
 
     @property
     def content_hash(self) -> str:

@@ -101,14 +101,6 @@ def units(text: str, language: str = "english", header: str = "") -> tuple[Unit,
     return tuple(found)
 
 
-def code_units(text: str) -> tuple[Unit, ...]:
-    """The runs of lines of a passage of source code that blank lines part: a line alone may say the opposite."""
-    found = re.finditer(r"\S[^\n]*(?:\n[^\S\n]*\S[^\n]*)*", text)
-    return tuple(
-        Unit(match.group().rstrip(), match.start(), match.start() + len(match.group().rstrip())) for match in found
-    )
-
-
 def lines(text: str) -> list[tuple[int, int]]:
     """Spans of the lines that are not blank, those joined that a narrow page only wrapped."""
     spans: list[tuple[int, int]] = []
